@@ -7,7 +7,7 @@ import pytest
 
 from flashtwin.analysis import calibration, returns
 from flashtwin.analysis.curve import Curve
-from flashtwin.analysis.interruptions import calm
+from flashtwin.analysis.interruptions import calm, without_silence
 from flashtwin.analysis.shape import shape_of
 
 HALF_S = 0.5
@@ -110,3 +110,19 @@ def test_a_segment_of_a_sample_or_two_may_hold_a_low(rates: list[float]) -> None
     """Of two samples the neighbours were three, which ended the analysis with an error."""
     curve = Curve(dt=np.ones(len(rates)), size=np.array(rates))
     assert returns._coarse(curve, 0, len(rates), np.array([100.0])).size in (0, 2)
+
+
+def test_only_silence_is_taken_out_where_that_is_asked() -> None:
+    """A stall goes, in its place; slower samples stay, and so does a drive that stops again and
+    again."""
+    dt, rate = np.full(60, 0.5), np.full(60, 100.0)
+    rate[20:23], rate[40] = 0.5, 40.0
+    curve = Curve(dt=dt, size=rate * dt)
+    quiet = without_silence(curve)
+    assert quiet.total_bytes == pytest.approx(curve.total_bytes)
+    assert quiet.total_s == pytest.approx(curve.total_s - 1.5, abs=0.05)
+    assert quiet.rate.min() == pytest.approx(40.0)
+    often = np.full(60, 100.0)
+    often[5::10] = 0.5
+    working = Curve(dt=dt, size=often * dt)
+    assert without_silence(working) is working

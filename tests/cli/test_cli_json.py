@@ -232,6 +232,7 @@ def test_a_fit() -> None:
         "limit": "core",
         "map": "dram",
         "reclaims": True,
+        "separates": True,
         "scatter": 1.2,
         "simulations": 300,
         "values": [{**row, "unit": "MB/s", "origin": "fitted"}],

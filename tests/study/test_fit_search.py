@@ -87,11 +87,13 @@ def test_drives_are_drawn_as_slopes_and_prior_say(
     linear, space = cast("Any", LinearSearch(slopes)), cast("Any", LinearSpace())
     monkeypatch.setattr(intervals, "DRAWS", 4000)
     drawn = intervals._posterior(linear, space, best, covariance, ())
-    weights = [weight for _, weight in drawn]
-    places = np.array([list(values.values()) for values, _ in drawn])
-    assert np.ptp(weights) < 1e-9
+    weights = [possible.weight for possible in drawn]
+    places = np.array([list(possible.values.values()) for possible in drawn])
+    # The data counts for less than its noise says, the prior for as much.
+    calmer = np.linalg.inv(slopes.T @ slopes / intervals.CALMER + np.eye(VALUES))
     assert places.mean(axis=0) == pytest.approx(middle, abs=0.05)
-    assert np.cov(places.T) == pytest.approx(known, abs=0.02)
+    assert np.cov(places.T) == pytest.approx(calmer, abs=0.04)
+    assert np.ptp(weights) < 1e-3
 
 
 class LinearSpace:

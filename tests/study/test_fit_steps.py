@@ -22,6 +22,7 @@ from flashtwin.model.step import Chain, NotPossible, Purge, Rest, Result, Run, S
 from flashtwin.runner.replay import detail_of
 from flashtwin.runs.journal import StepRecord, record_of
 from flashtwin.study.fit import candidate
+from flashtwin.study.fit import observed as reading
 from flashtwin.study.fit.observed import (
     LEAST_BIN,
     LEAST_IN_ORDER,
@@ -29,6 +30,7 @@ from flashtwin.study.fit.observed import (
     Chapter,
     FoundRest,
     Observed,
+    Seen,
     found_rest,
     observed,
 )
@@ -149,7 +151,7 @@ def test_few_reads_are_as_many_and_count_less(seen: Observed) -> None:
     # The first few reads after a write wait for what is left of it: those are not compared.
     assert [item.label for item in chapter.seen].count("warm") == len(RESTS) - 1
     # So few tell nothing of dies, or of where the map is.
-    assert not chapter.has_reads and seen.rests
+    assert not chapter.has_requests and seen.rests
 
 
 def test_a_bin_of_a_short_write_holds_several_superblocks(seen: Observed) -> None:
@@ -386,3 +388,141 @@ def test_many_random_writes_of_one_rate_are_cut_and_end_the_chapter(spec: Any) -
     assert last is not None
     assert json.loads(last[0])[0]["io_bytes"] == MOST_OF_A_RATE * block
     assert [item.label for item in chapter.seen][-1] == "one"
+
+
+def random_then_filled(share: float) -> list[Step]:
+    """Random writes of a share of the erased drive, a whole fill over them, and random writes."""
+    whole = CAPACITY // MIB * MIB
+    fields: dict[str, Any] = {"block_bytes": 4096, "depth": 32}
+
+    def at_random(label: str, size: float) -> Run:
+        job = Job(name="w", rw="randwrite", io_bytes=int(size) // 4096 * 4096, **fields)
+        return Run(label=label, jobs=(job,), sample_s=0.1)
+
+    return [
+        Purge(),
+        at_random("first", share * CAPACITY),
+        write("filled", whole),
+        at_random("dirty", 0.1 * CAPACITY),
+    ]
+
+
+# So slow that a write of a tenth lasts for long enough to be sure of its rate.
+SLOW = {**VALUES, "native_rate": 15e6}
+
+
+def flat_spec(*, separates: bool) -> Any:
+    """A drive without a cache, of the fit's own kinds."""
+    return candidate.small_spec(flat_space(separates=separates), SLOW, CAPACITY, CAPACITY)
+
+
+def flat_space(*, separates: bool) -> candidate.Space:
+    (kind,) = [row for row in candidate.structures() if row.name == "none"]
+    space = candidate.space_of(kind, "tlc", SLOW, rests=False)
+    return space.with_separation(separates)
+
+
+def test_a_run_tells_whether_collection_writes_beside_the_host() -> None:
+    """Where moved data lies beside what the host wrote, a fill over random data leaves superblocks
+    that hold some of both, and the next random writes pay for it at once."""
+    share, misfits = 0.6, dict[tuple[bool, bool], float]()
+    for true in (True, False):
+        run: Any = StepsOfATwin(flat_spec(separates=true), random_then_filled(share))
+        fill: Any = StepsOfATwin(flat_spec(separates=true), [Purge(), write("fill", CAPACITY)])
+        run.steps, run.answers = joined(fill, run)
+        seen = observed(run, CAPACITY, 1e6)
+        assert seen.collects
+        dirty = [row for chapter in seen.chapters for row in chapter.seen if row.label == "dirty"]
+        assert len(dirty) == 1
+        for guess in (True, False):
+            space = flat_space(separates=guess)
+            search = Search(seen=seen, seed=1, cores=1)
+            (tried,) = search.misfits(space, [np.zeros(len(space.free))], seen.chapters)
+            misfits[true, guess] = tried.data
+    assert misfits[True, True] < misfits[True, False] - 10, misfits
+    assert misfits[False, False] < misfits[False, True] - 10, misfits
+
+
+def joined(*runs: Any) -> tuple[list[StepRecord], list[Result]]:
+    """The steps of runs, one after the other."""
+    answers = [answer for run in runs for answer in run.answers]
+    records = [record for run in runs for record in run.steps]
+    return [replace(record, step=at) for at, record in enumerate(records)], answers
+
+
+def test_random_writes_before_a_fill_are_shortened_and_still_use_up_the_flash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "MOST_BEFORE_FILL", 30_000)
+    run: Any = StepsOfATwin(flat_spec(separates=True), random_then_filled(0.6))
+    fill: Any = StepsOfATwin(flat_spec(separates=True), [Purge(), write("fill", CAPACITY)])
+    run.steps, run.answers = joined(fill, run)
+    _, chapter = observed(run, CAPACITY // 2, 1e6).chapters
+    jobs = [json.loads(step[0])[0] for step in chapter.steps if step is not None and step[0]]
+    first, rest = jobs[0], jobs[1]
+    assert first["block_bytes"] < rest["block_bytes"]
+    assert first["rw"] == rest["rw"] == "randwrite"
+    assert first["io_bytes"] + rest["io_bytes"] == pytest.approx(0.3 * CAPACITY, rel=0.01)
+    assert first["io_bytes"] / first["block_bytes"] < 0.3 * CAPACITY / 4096 / 2
+    # What comes after is repeated whole, and only the fill is not compared.
+    assert [item.label for item in chapter.seen] == ["first", "dirty"]
+
+
+def test_what_differs_between_two_fills_of_one_drive_is_noise(spec: Any) -> None:
+    whole = spec.capacity_bytes // MIB * MIB
+    one: Any = StepsOfATwin(spec, [Purge(), write("one", whole), Purge(), write("two", whole)])
+    quiet = observed(one, CAPACITY // 2, 1e6)
+    last = one.answers[-1]
+    dt = last.series.dt_ns.copy()
+    late = np.cumsum(last.series.bytes) > 0.8 * whole
+    dt[late] = (dt[late] * 1.3).astype(np.int64)
+    ends = np.cumsum(dt)
+    series = replace(last.series, dt_ns=dt, t_ns=ends - dt)
+    one.answers[-1] = replace(last, series=series, duration_ns=int(ends[-1]))
+    slowed = observed(one, CAPACITY // 2, 1e6)
+    for chapter in range(2):
+        calm, noisy = (np.array(run.chapters[chapter].seen[0].noise) for run in (quiet, slowed))
+        bins = np.arange(calm.size) / calm.size
+        assert np.all(noisy[bins > 0.82] > 0.15), "a third slower in one of them"
+        assert noisy[bins < 0.78] == pytest.approx(calm[bins < 0.78], abs=1e-3)
+    # Away from the slow part the answers count as before.
+    rate = np.array(slowed.chapters[0].seen[0].rate)
+    off = rate + np.where(np.arange(rate.size) == 10, 0.1, 0.0)
+    assert abs(slowed.chapters[0].seen[0].apart(off)[10]) > 0.9 * abs(
+        quiet.chapters[0].seen[0].apart(np.array(quiet.chapters[0].seen[0].rate) + off - rate)[10]
+    )
+
+
+def test_what_all_rates_of_a_short_write_have_in_common_counts_less() -> None:
+    seen = Seen(label="w", at=0, rate=(1.0,) * 8, noise=(0.05,) * 8, counts=8.0, common=0.1)
+    alone = replace(seen, common=0.0)
+    rate = np.array(seen.rate)
+    both = rate + 0.1
+    # A value of variance 0.05^2 / 8 + 0.1^2, in closed form.
+    wanted = 0.1**2 / (0.05**2 / 8 + 0.1**2)
+    assert float(np.sum(np.square(seen.apart(both)))) == pytest.approx(wanted, rel=0.06)
+    assert float(np.sum(np.square(alone.apart(both)))) == pytest.approx(32.0, rel=0.06)
+    in_turn = rate + np.tile((0.05, -0.05), 4)
+    assert seen.apart(in_turn) == pytest.approx(alone.apart(in_turn))
+
+
+def test_a_stall_in_a_write_is_not_its_speed(spec: Any) -> None:
+    """A host that stops for 5 s amid a write of seconds; a drive that is slower there counts."""
+    whole = spec.capacity_bytes // MIB * MIB
+    steps = [Purge(), write("fill", whole), write("again", FULL)]
+    run: Any = StepsOfATwin(
+        spec, [replace(step, sample_s=0.005) if isinstance(step, Run) else step for step in steps]
+    )
+    before = observed(run, CAPACITY // 2, 1e6).chapters[0].seen[-1]
+    last = run.answers[-1]
+    at = len(last.series.bytes) // 2
+    columns = {name: np.insert(value, at, value[at]) for name, value in vars(last.series).items()}
+    stall = 5_000_000_000
+    columns["bytes"][at] = columns["ios"][at] = 0
+    columns["dt_ns"][at] = stall
+    columns["t_ns"][at + 1 :] += stall
+    stalled = replace(last, series=type(last.series)(**columns))
+    run.answers[-1] = stalled
+    after = observed(run, CAPACITY // 2, 1e6).chapters[0].seen[-1]
+    assert after.label == before.label == "again"
+    assert after.rate == pytest.approx(before.rate, abs=0.02)

@@ -37,7 +37,9 @@ class NoisyHost(SmallCopy):
     """A drive of `capacity_bytes`, simulated as `spec` is; `slower`: its seconds a simulated one.
 
     `knee` is where a fill of the erased drive ends its first plateau, in bytes of the large drive:
-    one of the effects is a stall there.
+    one of the effects is a stall there. `shares_of_s`: a write that lasts so long has the prior's
+    effects with the shares that stand there, and a shorter one as much more rarely; without it
+    every write has them alike.
     """
 
     def __init__(
@@ -50,9 +52,11 @@ class NoisyHost(SmallCopy):
         prior: Mapping[str, Any],
         rng: np.random.Generator,
         knee: float | None,
+        shares_of_s: float | None = None,
     ) -> None:
         super().__init__(Twin(spec, seed=seed), capacity_bytes=capacity_bytes, slower=slower)
         self._prior, self._rng, self._knee = prior, rng, knee
+        self._shares_of_s = shares_of_s
         self.effects: dict[str, None] = {}
 
     def recorded(self, step: Run, watch: Watch) -> Result | NotPossible:
@@ -96,11 +100,24 @@ class NoisyHost(SmallCopy):
         fills = job.io_bytes is None and job.size in (None, self.info.capacity_bytes)
         knee = self._knee if fills else None
         host = {"sample_s": [step.sample_s], "least_samples": 1, "most_samples": 10**9}
-        seen = disturb.disturbed(curve, {**self._prior, "host": host}, self._rng, knee)
+        seen = disturb.disturbed(
+            curve, {**self._prior_of(curve.total_s), "host": host}, self._rng, knee
+        )
         self.effects |= dict.fromkeys(seen.effects)
         columns = _columns(vars(series), seen, self._slower)
         hist = longer(answer.hist, self._slower)
         return self.answered(step.label, Series(**columns), int(seen.dt_ns.sum()), hist)
+
+    def _prior_of(self, seconds: float) -> Mapping[str, Any]:
+        """The prior for a write that lasts so long."""
+        if self._shares_of_s is None:
+            return self._prior
+        part = min(seconds / self._shares_of_s, 1.0)
+        effects = {
+            name: {**values, "share": part * values["share"]}
+            for name, values in self._prior["effects"].items()
+        }
+        return {**self._prior, "effects": effects}
 
 
 def _columns(fine: Mapping[str, Ints], seen: disturb.Seen, slower: float) -> dict[str, Ints]:

@@ -40,6 +40,8 @@ GC_LOW, GC_MORE = (4, 9), (1, 6)
 # How a flush makes data durable, the least and the greatest of its own time in us, on a logarithmic
 # scale, and the pages of the map's journal that it programs.
 FLUSHES, FLUSH_US, FLUSH_PAGES = ("program", "group", "group"), (100.0, 4000.0), (0, 3)
+# The prior's effects of a host are those of a fill of minutes: a second is disturbed more rarely.
+EFFECTS_S = 60.0
 # Firmware that a drive has no room for is drawn again.
 TRIES = 20
 
@@ -81,6 +83,7 @@ class Stranger:
             prior=self.prior,
             rng=np.random.default_rng((number, 3)),
             knee=None,
+            shares_of_s=EFFECTS_S,
         )
 
 

@@ -29,7 +29,7 @@ from flashtwin.analysis.curve import Curve, Floats, Ints
 from flashtwin.analysis.quantiles import median, quantile
 from flashtwin.analysis.returns import Return
 
-STALL = 0.35
+STALL, SILENT = 0.35, 0.02
 DIP = 0.93
 MOST = 0.3
 SINGLE = 4
@@ -74,9 +74,7 @@ def calm(curve: Curve) -> Calm:
     if len(curve) < FEWEST:
         return Calm(curve=curve, stalls=(), dips=0)
     curve = _dead_as_one(curve)
-    # Longer than any stall, so that both sides of a sample in its middle are seen.
-    reach = int(np.clip(np.ceil(LONGEST_S / median(curve.dt)) + 4, AROUND, WIDEST))
-    before, after = _levels(curve.rate, reach)
+    before, after = _around_stalls(curve)
     stalled = _stretches(curve.rate < STALL * np.minimum(before, after), curve)
     # Stalls that recur are the drive's own way to work, and count in its speed.
     if len(stalled) > SINGLE:
@@ -103,6 +101,30 @@ def calm(curve: Curve) -> Calm:
         for first, last in stalls
     )
     return Calm(curve=without, stalls=places, dips=int(dips.size), bursts=recurring)
+
+
+def without_silence(curve: Curve) -> Curve:
+    """The curve without its few stalls in which as good as nothing was written for a sample or
+    longer. Slower samples stay: a drive makes such itself."""
+    if len(curve) < FEWEST:
+        return curve
+    curve = _dead_as_one(curve)
+    before, after = _around_stalls(curve)
+    stalled = _stretches(curve.rate < STALL * np.minimum(before, after), curve)
+    silent = [
+        (first, last)
+        for first, last in stalled
+        if (curve.rate < SILENT * np.minimum(before, after))[first:last].any()
+    ]
+    return _joined(curve, before, after, silent) if 0 < len(silent) <= SINGLE else curve
+
+
+def _around_stalls(curve: Curve) -> tuple[Floats, Floats]:
+    """The usual rates before and after each sample, over longer than any stall, so that both sides
+    of a sample in its middle are seen."""
+    return _levels(
+        curve.rate, int(np.clip(np.ceil(LONGEST_S / median(curve.dt)) + 4, AROUND, WIDEST))
+    )
 
 
 def _is_dead(curve: Curve) -> Marks:

@@ -39,7 +39,7 @@ COPY_SWINGS, LEAST_SWINGS = 2.0, 8
 MEDIAN_OF_NORMAL = 0.6745
 
 
-def signed(apart: Floats, noise: float) -> Floats:
+def signed(apart: Floats, noise: float | Floats) -> Floats:
     """Differences of logarithms in units of the noise, of any shape, a far one by its logarithm."""
     distances: Floats = FAR * np.arcsinh(apart / FAR) / noise
     return distances

@@ -43,6 +43,9 @@ def drawn(
     guessed = {row["key"]: row for row in variant.spec().values() if row["origin"] == "prior"}
     open_keys = {key: row for key, row in unknowns().items() if key in guessed}
     fitted = posterior_of(variant)
+    if fitted is not None:
+        # What the fit tells from one drive to the next is not drawn by itself.
+        open_keys = {key: row for key, row in open_keys.items() if key not in fitted.keys}
     if not open_keys and not fitted:
         return
     source = random.Random(seed)
@@ -97,6 +100,11 @@ class Posterior:
 
     run: str
     drives: tuple[tuple[float, Mapping[str, Any]], ...]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys that some drive has set."""
+        return frozenset(key for _, settings in self.drives for key in settings)
 
     def at(self, share: float, others: Sequence[str]) -> Iterator[str]:
         """The settings of the drive below which a share of the weights lies; what was set already

@@ -89,7 +89,9 @@ class Structure:
 
     `limit`: what programs wait for, the flash or the firmware's core; `map`: where the map is, in
     DRAM or on flash and read on demand; `reclaims`: whether a superblock of the cache of which
-    enough was overwritten is folded before older ones, and its room used again.
+    enough was overwritten is folded before older ones, and its room used again; `separates`:
+    whether collection writes what it moves to superblocks of its own, or beside what the host
+    writes.
     """
 
     number: int
@@ -98,6 +100,7 @@ class Structure:
     uses: tuple[str, ...]
     map: str = "dram"
     reclaims: bool = True
+    separates: bool = True
 
     @property
     def name(self) -> str:
@@ -221,9 +224,13 @@ class Space:
         """This space with or without the reclaim of what is overwritten in the cache."""
         return replace(self, structure=replace(self.structure, reclaims=reclaims))
 
+    def with_separation(self, separates: bool) -> Space:
+        """This space with or without superblocks that collection alone writes to."""
+        return replace(self, structure=replace(self.structure, separates=separates))
+
     def is_core_of(self, space: Space) -> bool:
         """Whether this space is limited by a core, and `space` is of the same kind and limited by
-        its flash. The place of their maps and their reclaim may differ."""
+        its flash. The place of their maps, their reclaim and their separation may differ."""
         same = (self.structure.number, self.cell) == (space.structure.number, space.cell)
         return same and self.structure.by_core and not space.structure.by_core
 
@@ -409,6 +416,7 @@ def rows_of(
     put("controller", flush_time=_ns(values[FLUSH]), plp=space.protected)
     if space.victims is not None:
         put("gc", policy=space.victims)
+    put("gc", separation="gc" if space.structure.separates else "none")
     if space.structure.by_core:
         drive = flash if scale == 1.0 else geometry(space, values, round(capacity / scale), False)
         program_s, move_s = _core_times(values, flash.wordlines, drive.wordlines)

@@ -19,6 +19,7 @@ import numpy as np
 
 from flashtwin import outputs
 from flashtwin.analysis.curve import Curve
+from flashtwin.analysis.interruptions import calm
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
@@ -93,6 +94,7 @@ class FitDocument(Document, frozen=True):
     limit: Limit
     map: str
     reclaims: bool
+    separates: bool
     cell: str
     scatter: float
     simulations: int
@@ -141,10 +143,10 @@ class Twin:
         space, capacity = self.fitted.space, self.seen.capacity_bytes
         own = _settings(space, self.fitted.values, capacity)
         drives = []
-        for values_of, weight in self.fitted.posterior:
-            settings = _settings(space, values_of, capacity)
+        for possible in self.fitted.posterior:
+            settings = _settings(possible.space, possible.values, capacity)
             sets = {key: value for key, value in settings.items() if own.get(key) != value}
-            drives.append({"weight": weight, "sets": sets})
+            drives.append({"weight": possible.weight, "sets": sets})
         return {"schema": 1, "run": self.seen.name, "hash": load(self.toml).hash, "drives": drives}
 
     def write(self, path: Path) -> None:
@@ -164,6 +166,7 @@ class Twin:
             limit=space.structure.limit,
             map=space.structure.map,
             reclaims=space.structure.reclaims,
+            separates=space.structure.separates,
             cell=space.cell,
             scatter=round(self.fitted.scatter, 4),
             simulations=self.fitted.simulations,
@@ -276,11 +279,13 @@ def _is_left(shape: Shape, kind: Kind) -> bool:
 def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
     """The values from which a structure's search begins: read off the fill, else usual."""
     usual = candidate.usual_values()
-    total = seen.fill.total_bytes
+    # What a host that stalls within a small cache adds to it would count as the cache's speed.
+    fill = calm(seen.fill).curve
+    total = fill.total_bytes
     edge = shape.edge.place.value if shape.edge is not None else total
-    first = seen.fill.mean_between(0.0, edge)
+    first = fill.mean_between(0.0, edge)
     end = shape.slower.start if shape.slower is not None else total
-    second = seen.fill.mean_between(edge, end if end > edge else total) if edge < total else first
+    second = fill.mean_between(edge, end if end > edge else total) if edge < total else first
     usual["link"] = _link(seen, first)
     usual["cache"] = edge / seen.capacity_bytes
     usual["static"] = min(usual["static"], OWN_SHARE * usual["cache"])
@@ -316,7 +321,7 @@ def _put_tier(
     """
     capacity, edge = seen.capacity_bytes, shape.edge
     rest = shape.rest.plateaus
-    before = None if edge is None else _step_within(seen.fill, edge.place.value)
+    before = None if edge is None else _step_within(calm(seen.fill).curve, edge.place.value)
     if edge is not None and before is not None:
         usual["cache"] = before.place / capacity
         usual["tier"] = (edge.place.value - before.place) / capacity
@@ -422,7 +427,7 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
             "no write waited for the flash: what a flush takes stays what is usual of drives "
             "without capacitors (battery sync measures it)"
         )
-    elif seen.victims is None:
+    elif not fitted.victims_known:
         notes.append(
             "how collection chooses what it erases is not known, and on a full drive that changes "
             "a write that waits by several times: answers vary as much (battery wafmap tells it)"
@@ -458,6 +463,12 @@ def _rivals(fitted: Fitted) -> list[str]:
         notes.append(
             "this run does not tell whether data that is overwritten in the cache makes room in it "
             "at once: overwriting a file smaller than the cache would"
+        )
+    if not fitted.separation_known:
+        notes.append(
+            "this run does not tell whether collection keeps what it moves apart from what the "
+            "host writes: random writes to a drive that was filled more than once would (battery "
+            "states)"
         )
     own, cell, least = fitted.rivals[0]
     near = dict.fromkeys(
@@ -547,9 +558,13 @@ def _sources(run: Run, seen: Observed, fitted: Fitted) -> dict[str, tuple[str, s
     reclaimed = f"fitted to {run.path.name}: what overwriting does to later writes"
     known = ("fitted", reclaimed) if fitted.reclaim_known else ("prior", unknown)
     sources["slc_cache.reclaim"] = known
+    moved = f"fitted to {run.path.name}: what random writes to a full drive show"
+    sources["gc.separation"] = ("fitted", moved) if fitted.separation_known else ("prior", unknown)
     if seen.protected:
         how = f"{run.path.name} answers small writes as from RAM that outlasts a power cut"
         sources["controller.plp"] = ("fitted", how)
+    if fitted.victims_known and seen.victims is None:
+        sources["gc.policy"] = ("fitted", moved)
     if seen.victims is not None:
         sources["gc.policy"] = ("fitted", f"{run.path.name} finds it likelier than other ways")
     sources["nand.cell"] = ("fitted", f"fitted to {run.path.name}: fits best")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -46,6 +46,12 @@ UNTOLD = 20.0
 # Drives drawn from the posterior, for answers that rest on the twin; the share of them that their
 # weights count for at least, and how finely the power of the weights is searched.
 DRAWS, EFFECTIVE, HALVINGS = 16, 0.5, 40
+# What the misfit is divided by for them: strangers (lab, `flashtwin_lab.proof`) differ by so much
+# more than noise from what candidates predict.
+CALMER = 6.0
+# A host makes a whole run slower or faster than the drive is, by a deviation of this share: these
+# rates of the flash are not known any better.
+HOST_OFF, RATES = 0.012, ("first_rate", "native_rate", "core_rate")
 # Simulated drives that the interval of one value takes.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)
@@ -60,20 +66,31 @@ CALIBRATION = Path(__file__).with_name("calibration.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Possible:
+    """A drive that the run leaves possible, with its weight: how likely it is beside the others."""
+
+    space: Space
+    values: Mapping[str, float]
+    weight: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fitted:
     """The result of a search. `intervals` has the values that the run determines, by name.
 
-    `posterior`: drives that the run leaves possible, as values with their weights. `near`: a rival
+    `posterior`: drives that the run leaves possible. `near`: a rival
     fits as well if its misfit lies above the best one's by no more than this.
     `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
     whether it tells where the map is; `reclaim_known`: whether it tells that what is overwritten in
-    the cache makes room, or does not.
+    the cache makes room, or does not; `separation_known`: whether it tells if collection writes
+    what it moves apart from what the host writes; `victims_known`: whether it tells how collection
+    chooses what it erases.
     """
 
     space: Space
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
-    posterior: tuple[tuple[Mapping[str, float], float], ...]
+    posterior: tuple[Possible, ...]
     data: float
     counts: float
     simulations: int
@@ -81,6 +98,8 @@ class Fitted:
     limit_known: bool
     map_known: bool
     reclaim_known: bool
+    separation_known: bool
+    victims_known: bool
     rivals: tuple[tuple[Structure, str, float], ...]
 
     @property
@@ -89,8 +108,11 @@ class Fitted:
         return self.data / max(self.counts, 1.0)
 
 
-def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitted:
-    """The best of all that was tried, with an interval of each value."""
+def fitted(
+    search: Search, winner: Searched, rivals: Sequence[Searched], others: Sequence[Searched] = ()
+) -> Fitted:
+    """The best of all that was tried, with an interval of each value. `others`: the same kind with
+    other ways in which collection chooses."""
     space, tried = winner
     counts = search.counts
     best, near, intervals, covariance = _with_intervals(search, space, tried)
@@ -104,6 +126,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         if other.is_core_of(space) or space.is_core_of(other)
         if other.structure.map == space.structure.map
         if other.structure.reclaims == space.structure.reclaims
+        if other.structure.separates == space.structure.separates
     ]
     other_map = [
         other
@@ -117,16 +140,25 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         == space.structure
         != other.structure
     ]
-    alike = [
-        (other, best_of(shown))
-        for other, shown in rivals
-        if best_of(shown).total <= untold
-        if replace(other, usual=space.usual).with_reclaim(space.structure.reclaims) == space
+    other_separation = [
+        other
+        for other in near_ones
+        if other.with_separation(space.structure.separates).structure
+        == space.structure
+        != other.structure
     ]
-    posterior = _posterior(search, space, best, covariance, alike)
+    near_others = [
+        (other, best_of(shown)) for other, shown in others if best_of(shown).total <= untold
+    ]
+    every = [(other, best_of(shown)) for other, shown in (*rivals, *others)]
+    posterior = _posterior(search, space, best, covariance, every)
     known = {
         name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
     }
+    if "spare" in known:
+        # What one way to choose does with less spare flash, another does with more.
+        shares = [other.values(np.array(item.z))["spare"] for other, item in near_others]
+        known["spare"] = min([known["spare"][0], *shares]), max([known["spare"][1], *shares])
     if "core_rate" in known:
         # Where data is overwritten in the cache, nothing makes up for the copy's shorter blocks.
         flash = candidate.geometry(space, values, search.seen.capacity_bytes, False)
@@ -151,6 +183,8 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         limit_known=not other_limit,
         map_known=map_known,
         reclaim_known=not other_reclaim,
+        separation_known=search.seen.collects and not other_separation,
+        victims_known=space.victims is not None and not near_others,
         rivals=tuple(
             (other.structure, other.cell, best_of(shown).total)
             for other, shown in (winner, *rivals)
@@ -163,49 +197,58 @@ def _posterior(
     space: Space,
     best: Tried,
     covariance: Floats,
-    alike: Sequence[tuple[Space, Tried]],
-) -> tuple[tuple[Mapping[str, float], float], ...]:
+    rivals: Sequence[tuple[Space, Tried]],
+) -> tuple[Possible, ...]:
     """Drives drawn around the best by the normal distribution that slopes and prior give (Laplace),
     each with the weight that its own misfit gives it (importance sampling). What is no drive has no
-    weight.
+    weight. The run counts for 1 / `CALMER` of what its noise says: a drive of another maker is no
+    candidate, and differs from the best of these by more than noise.
 
     Weights are taken to a power between 0 and 1, the largest at which they count for `EFFECTIVE` of
     the drives: how small copies differ by chance would give all weight to one.
 
-    `alike`: spaces with other dies or the other answer to overwriting, and the best of each, that
-    the run does not tell from `space`. One is drawn the more rarely the larger its misfit is: by
-    1 / e at `UNTOLD`. What no step asks for is drawn by the prior.
+    `rivals`: other kinds and the best of each. One is drawn the more rarely the larger its misfit
+    is: by 1 / e at `UNTOLD`. What no step asks for is drawn by the prior.
     """
-    spaces = [(space, best), *alike]
-    scatter = scatter_of(best, search.counts)
-    root = np.linalg.cholesky(covariance)
+    spaces = [(space, best), *((other, item) for other, item in rivals if item.apart.size)]
+    scatter = CALMER * scatter_of(best, search.counts)
+    own_prior = np.eye(len(space.free))
+    certain = (np.linalg.inv(covariance) - own_prior) / CALMER + own_prior
+    spread: Floats = np.asarray(np.linalg.inv(certain), dtype=np.float64)
+    root = np.asarray(np.linalg.cholesky(_with_host(spread, space)), dtype=np.float64)
     rng = np.random.default_rng(search.seed + 1)
     likely = np.array(
-        [math.exp((best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
+        [math.exp(CALMER * (best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
     )
     numbers = rng.choice(len(spaces), size=DRAWS, p=likely / likely.sum())
-    drawn: list[tuple[Mapping[str, float], float]] = []
+    drawn: list[tuple[Space, Mapping[str, float], float]] = []
     for number, (other, own) in enumerate(spaces):
         # All draws of a space at once, so that every core has some.
-        normals = rng.normal(0.0, 1.0, (int(np.sum(numbers == number)), len(other.free)))
+        normals = rng.normal(0.0, 1.0, (int(np.sum(numbers == number)), len(space.free)))
         places = [
-            np.clip(own.z + root @ normal, -candidate.FARTHEST, candidate.FARTHEST)
-            for normal in normals
+            _beside(own, other, dict(zip(space.free, root @ n, strict=True))) for n in normals
         ]
         shown = search.misfits(other, places, list(search.seen.chapters)) if places else []
         for normal, place, item in zip(normals, places, shown, strict=True):
             by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
-            log = float(np.sum(np.square(normal))) / 2 - (item.total - own.total) / (2 * scatter)
+            log = float(np.sum(np.square(normal)) - np.sum(np.square(place))) / 2
+            log -= (item.data - own.data) / (2 * scatter)
             if item.apart.size:
-                drawn.append((other.values(place) | by_prior, log))
+                drawn.append((other, other.values(place) | by_prior, log))
     if not drawn:
-        return ((space.values(np.array(best.z)), 1.0),)
-    weights = weights_of(np.array([log for _, log in drawn]))
+        return (Possible(space=space, values=space.values(np.array(best.z)), weight=1.0),)
+    weights = weights_of(np.array([log for *_, log in drawn]))
     return tuple(
-        (values, float(weight))
-        for (values, _), weight in zip(drawn, weights, strict=True)
+        Possible(space=other, values=values, weight=float(weight))
+        for (other, values, _), weight in zip(drawn, weights, strict=True)
         if weight > 0
     )
+
+
+def _beside(own: Tried, space: Space, by: Mapping[str, float]) -> Floats:
+    """A place that far from another one of its space; what `by` does not name stays."""
+    moved = [z + by.get(name, 0.0) for name, z in zip(space.free, own.z, strict=True)]
+    return np.clip(moved, -candidate.FARTHEST, candidate.FARTHEST)
 
 
 def weights_of(logs: Floats) -> Floats:
@@ -250,7 +293,7 @@ def _with_intervals(
     for index in map(space.free.index, _hidden(space)):
         covariance[index, :] = covariance[:, index] = 0.0
         covariance[index, index] = 1.0
-    deviations = np.sqrt(np.diag(covariance))
+    deviations = np.sqrt(np.diag(_with_host(covariance, space)))
     intervals = {
         name: _ends(
             best, tried, index, near, DEVIATIONS * deviations[index], _longer(space.structure, name)
@@ -413,6 +456,15 @@ def _slope(pair: tuple[Tried, Tried], index: int, noise: Floats) -> Floats | Non
         return None
     slope: Floats = clear / move
     return slope
+
+
+def _with_host(covariance: Floats, space: Space) -> Floats:
+    """A covariance with what a host adds to every rate of the flash alike."""
+    more = [
+        HOST_OFF / hypothesis.values()[name].spread if name in RATES else 0.0 for name in space.free
+    ]
+    result: Floats = covariance + np.diag(np.square(more))
+    return result
 
 
 def _covariance(best: Tried, moves: Sequence[Moves], noise: Floats, counts: float) -> Floats:

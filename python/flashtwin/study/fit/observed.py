@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
+from flashtwin.analysis.interruptions import without_silence
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.hypothesis import distance
 from flashtwin.model.findings import Findings
@@ -46,10 +47,15 @@ LEAST_REQUESTS, READS_DIFFER = 1000, 1.0
 MOST_READS = 3000
 # Random writes leave no trace once the whole drive has been written again. Of those before such a
 # fill at most this number is repeated, and the rate of that fill is not compared.
-MOST_BEFORE_FILL = 30_000
+MOST_BEFORE_FILL = 400_000
+# In place of the others as much is written at random in larger blocks, which the copy has sooner
+# done, up to this share of the capacity. It leaves as little flash free, and superblocks that hold
+# as little.
+MOST_OF_REST, BLOCK_OF_REST = 1.0, 64 << 10
 # Random writes for a time, on so little that they show one rate: at most this number is repeated,
-# and the chapter ends, because what comes after them depends on all of them.
-MOST_OF_A_RATE = 20_000
+# of those on the whole drive so many times as many, and the chapter ends where that leaves some
+# out, because what comes after them depends on all of them.
+MOST_OF_A_RATE, ON_ALL = 20_000, 5
 # The least shares of the capacity from which a sequential and a random write are compared as
 # curves. A shorter random write swings with the data that it happens to meet; its mean shows more.
 CURVE_SHARE, RANDOM_CURVE_SHARE = 0.02, 0.15
@@ -65,6 +71,9 @@ LEAST_BIN = 0.01
 LEAST_IN_ORDER = 0.06
 # A fill's beginning is compared once more, in finer bins: there small caches end.
 BEGINNING, BINS_BEGINNING = 1 / 24, 24
+# A host makes the first seconds of a write slower or faster: by a deviation of this share where no
+# more than those are compared.
+BEGINS_OFF, BEGINNING_S = 0.13, 6.0
 # The number of independent values that a curve counts as. A step with a single rate counts as less
 # than one.
 FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
@@ -85,20 +94,26 @@ HINT = f"flashtwin test TARGET --battery {BATTERIES} measures what it takes"
 class Seen:
     """The rates of a step, as logarithms of bytes a second, and how much they count.
 
+    `noise`: the standard deviation of each; `common`: that of what all of them have in common.
     `until`: the part of the step that they cover, as a share from its beginning.
     """
 
     label: str
     at: int
     rate: tuple[float, ...]
-    noise: float
+    noise: tuple[float, ...]
     counts: float
     until: float = 1.0
+    common: float = 0.0
 
     def apart(self, rate: Floats) -> Floats:
         """Distances to other rates in units of the noise, weighted so that a step with all of them
-        at 1 adds `counts` to the misfit."""
-        distances = distance.signed(rate - np.array(self.rate), self.noise)
+        at 1 adds `counts` to the misfit, and less where they are so in common."""
+        noise = np.array(self.noise)
+        distances = distance.signed(rate - np.array(self.rate), noise)
+        # The mean of independent values against what they have in common.
+        more = self.counts * self.common**2 / float(np.mean(np.square(noise)))
+        distances -= float(distances.mean()) * (1 - 1 / math.sqrt(1 + more))
         return distances * math.sqrt(self.counts / rate.size)
 
 
@@ -120,23 +135,26 @@ class FoundRest:
 class Chapter:
     """Steps for a small drive, from erased on, and the rates that the measured drive showed.
 
-    `has_reads`: whether it read at random long enough to tell how many requests are served at a
-    time; `reads`: whether any read is compared; `has_syncs`: whether writes waited for the flash.
+    `has_requests`: whether it read at random long enough to tell how many requests are served at a
+    time; `reads`: whether any read is compared; `has_syncs`: whether writes waited for the flash;
+    `collects`: whether one is compared of a drive all of which was written before.
     """
 
     steps: tuple[SmallStep, ...]
     seen: tuple[Seen, ...]
     requests: float
     longest_rest_s: float = 0.0
-    has_reads: bool = False
+    collects: bool = False
+    has_requests: bool = False
     has_syncs: bool = False
     reads: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """A run as a fit takes it. `fill` is the curve of its first whole fill of the erased drive, and
-    `fill_battery` the battery of which that was a step.
+    """A run as a fit takes it. `fill` is the curve of that whole fill of the erased drive whose
+    rate varies least, because what another one has more comes from the host. `fill_battery` is the
+    battery of the first of them.
 
     `scale` is the small drive's capacity over the measured one's; `erased`: whether the target
     could be erased wherever the run asked for it; `found_rest`: the rest before folding, if a
@@ -171,7 +189,7 @@ class Observed:
     @property
     def has_requests(self) -> bool:
         """Whether the run read at random: the time of such a read shows where the map is."""
-        return any(chapter.has_reads for chapter in self.chapters)
+        return any(chapter.has_requests for chapter in self.chapters)
 
     @property
     def reads(self) -> bool:
@@ -182,6 +200,11 @@ class Observed:
     def has_syncs(self) -> bool:
         """True if the run has writes that waited for the flash."""
         return any(chapter.has_syncs for chapter in self.chapters)
+
+    @property
+    def collects(self) -> bool:
+        """True if the run has writes to a drive all of which was written before."""
+        return any(chapter.collects for chapter in self.chapters)
 
     @property
     def counts(self) -> float:
@@ -209,9 +232,11 @@ def observed(
     fills = [index for index, part in enumerate(parts) if reader.fill_of(part) is not None]
     if not fills:
         raise _no_fill(run, parts, reader)
-    fill = reader.fill_of(parts[fills[0]])
-    assert fill is not None, "a fill was seen a moment ago"
-    order = [fills[0], *(index for index in range(len(parts)) if index != fills[0])]
+    calmest, fill = min(
+        ((index, curve) for index in fills if (curve := reader.fill_of(parts[index])) is not None),
+        key=lambda pair: _varies(pair[1]),
+    )
+    order = [calmest, *(index for index in range(len(parts)) if index != calmest)]
     chapters, left_out, requests = [], [], 0.0
     for index in order:
         left = min(most_requests - requests, most_of_chapter)
@@ -221,6 +246,7 @@ def observed(
             continue
         requests += chapter.requests
         chapters.append(chapter)
+    chapters = _held_against_repeats(chapters)
     return Observed(
         name=str(run.target["name"]),
         capacity_bytes=capacity,
@@ -238,6 +264,43 @@ def observed(
         protected=_is_protected(run.findings),
         victims=_victims(run.findings),
     )
+
+
+def _varies(fill: Curve) -> float:
+    """By how much the rate of a fill changes from bin to bin, all in all, in its logarithm."""
+    return float(np.abs(np.diff(binned(fill, BINS_FILL))).sum())
+
+
+def _held_against_repeats(chapters: Sequence[Chapter]) -> list[Chapter]:
+    """The chapters; where the run has a test twice, from the same state on, by how much the answers
+    differ is noise: it is not the drive that made one of them so."""
+    answers: dict[object, list[Seen]] = {}
+    for chapter in chapters:
+        for seen in chapter.seen:
+            answers.setdefault(_asked(chapter, seen), []).append(seen)
+    return [
+        replace(
+            chapter,
+            seen=tuple(_with_spread(seen, answers[_asked(chapter, seen)]) for seen in chapter.seen),
+        )
+        for chapter in chapters
+    ]
+
+
+def _asked(chapter: Chapter, seen: Seen) -> object:
+    """All that was done to the erased drive up to a step, and which rates of that are compared."""
+    before = tuple(
+        step if step is None or not step[0] else step[0] for step in chapter.steps[: seen.at + 1]
+    )
+    return before, seen.until, len(seen.rate)
+
+
+def _with_spread(seen: Seen, repeats: Sequence[Seen]) -> Seen:
+    """Rates whose noise has in it how much those of repeats differ."""
+    if len(repeats) < 2:
+        return seen
+    spread = np.std([each.rate for each in repeats], axis=0, ddof=1)
+    return replace(seen, noise=tuple(np.hypot(seen.noise, spread).tolist()))
 
 
 def found_rest(findings: Findings) -> FoundRest | None:
@@ -340,17 +403,19 @@ class _Played:
     """The steps of a part that were taken over so far.
 
     `most_requests`: the most requests that the small drive may be asked; `wrote`: whether a step
-    has written; `shortened`: whether the last load was cut; `ended`: whether the chapter ends with
-    it; `settled`: whether every write has reached the flash; `at_random`: whether the last write
-    since the drive was erased was at random.
+    has written, and `written` how many bytes; `shortened`: whether the last load was cut; `ended`:
+    whether the chapter ends with it; `settled`: whether every write has reached the flash;
+    `at_random`: whether the last write since the drive was erased was at random.
     """
 
     most_requests: float
     steps: list[SmallStep] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
     requests: float = 0.0
+    written: float = 0.0
+    collects: bool = False
     longest_rest_s: float = 0.0
-    has_reads: bool = False
+    has_requests: bool = False
     has_syncs: bool = False
     reads: bool = False
     wrote: bool = False
@@ -373,7 +438,8 @@ class _Played:
             seen=tuple(self.seen),
             requests=self.requests,
             longest_rest_s=self.longest_rest_s,
-            has_reads=self.has_reads,
+            collects=self.collects,
+            has_requests=self.has_requests,
             has_syncs=self.has_syncs,
             reads=self.reads,
         )
@@ -447,7 +513,8 @@ class _Reader:
         if whole_jobs is None:
             return False
         jobs, share, is_last = self._shortened(record, whole_jobs, later)
-        requests = sum((job.io_bytes or 0) / job.block_bytes for job in jobs)
+        rest = None if share == 1 or is_last else self._rest_of(whole_jobs[0], jobs[0])
+        requests = sum((job.io_bytes or 0) / job.block_bytes for job in (*jobs, *(rest or ())))
         if played.steps and played.requests + requests > played.most_requests:
             return False
         reads = all(job.rw in ("read", "randread") for job in jobs)
@@ -459,15 +526,20 @@ class _Reader:
         waiting = reads and few and not played.settled
         if not (played.shortened or collecting or waiting or self._is_rewritten(jobs)):
             played.seen += self._seen(record, jobs, len(played.steps), share)
+            is_full = played.written >= WHOLE_SHARE * self.capacity * self.scale
+            played.collects |= is_full and not reads
         played.requests += requests
+        played.written += sum(job.io_bytes or 0 for job in jobs if job.rw.endswith("write"))
         played.wrote |= not reads
-        played.has_reads |= any(job.rw == "randread" for job in jobs) and not few
+        played.has_requests |= any(job.rw == "randread" for job in jobs) and not few
         played.reads |= reads and bool(played.seen) and played.seen[-1].at == len(played.steps)
         played.has_syncs |= any(_waits(job) for job in jobs)
         played.shortened, played.settled = share < 1, reads
         if not reads:
             played.at_random = any(job.rw == "randwrite" for job in jobs)
         played.steps.append((jobs_json(jobs), self._sample_ns(record)))
+        if rest is not None:
+            played.steps.append((jobs_json(rest), self._sample_ns(record)))
         played.ended = is_last
         return True
 
@@ -493,10 +565,18 @@ class _Reader:
         if is_last:
             rows: Sequence[Mapping[str, Any]] = record.detail.get("jobs") or ({},)
             is_rate = total < RANDOM_CURVE_SHARE * self.capacity * self.scale
-            most = MOST_OF_A_RATE * block if is_rate and rows[0].get("runtime_s") else total
+            on_all = float(rows[0].get("size") or self.capacity) >= WHOLE_SHARE * self.capacity
+            of_rate = MOST_OF_A_RATE * block * (ON_ALL if on_all else 1)
+            most = of_rate if is_rate and rows[0].get("runtime_s") else total
         if total <= most:
             return jobs, 1.0, False
         return [replace(jobs[0], io_bytes=most)], most / total, is_last
+
+    def _rest_of(self, whole: Job, done: Job) -> list[Job]:
+        """A random write of the bytes that are not repeated block by block."""
+        least = min(MOST_OF_REST * self.capacity * self.scale, float(whole.io_bytes or 0))
+        blocks = int(least - (done.io_bytes or 0)) // BLOCK_OF_REST
+        return [replace(done, block_bytes=BLOCK_OF_REST, io_bytes=max(blocks, 1) * BLOCK_OF_REST)]
 
     def _writes_all(self, record: StepRecord) -> bool:
         if record.kind == "run":
@@ -566,7 +646,7 @@ class _Reader:
         if record.kind == "fill":
             moved = float(sum(job.io_bytes or 0 for job in jobs)) / self.scale
             return [_rate_seen(record.label, at, moved / seconds)]
-        curve = _curve(self._series(record))
+        curve = without_silence(_curve(self._series(record)))
         if curve.total_bytes <= 0:
             return []
         mean = curve.total_bytes / curve.total_s
@@ -581,9 +661,15 @@ def _curve_seen(
 ) -> list[Seen]:
     random = any(job.rw == "randwrite" for job in jobs)
     least = (RANDOM_CURVE_SHARE if random else CURVE_SHARE) * capacity
-    if not any(job.rw in ("write", "randwrite") for job in jobs) or curve.total_bytes < least:
+    writes = any(job.rw in ("write", "randwrite") for job in jobs)
+    (seconds,) = curve.seconds_to(np.array([share * curve.total_bytes]))
+    begins = BEGINS_OFF * min(1.0, BEGINNING_S / float(seconds))
+    # A write that waits for the flash meets no buffer of the host's.
+    waits = any(_waits(job) for job in jobs)
+    common = begins if writes and not waits else 0.0
+    if not writes or curve.total_bytes < least:
         rate = curve.mean_between(0.0, share * curve.total_bytes)
-        return [_rate_seen(label, at, rate, _noise_of_few(jobs, curve))]
+        return [_rate_seen(label, at, rate, _noise_of_few(jobs, curve), common)]
 
     def parts(bins: int, noise: float, counts: float, until: float = 1.0) -> Seen:
         rates = binned(curve, bins, share * until)
@@ -591,9 +677,10 @@ def _curve_seen(
             label=label,
             at=at,
             rate=tuple(float(rate) for rate in rates),
-            noise=distance.with_swings(noise, rates),
+            noise=(distance.with_swings(noise, rates),) * len(rates),
             counts=counts,
             until=until,
+            common=common,
         )
 
     if random:
@@ -615,13 +702,16 @@ def _noise_of_few(jobs: Sequence[Job], curve: Curve) -> float:
     return READS_DIFFER / math.sqrt(max(curve.total_bytes / jobs[0].block_bytes, 1.0))
 
 
-def _rate_seen(label: str, at: int, rate: float, by_chance: float = 0.0) -> Seen:
+def _rate_seen(
+    label: str, at: int, rate: float, by_chance: float = 0.0, common: float = 0.0
+) -> Seen:
     return Seen(
         label=label,
         at=at,
         rate=(float(np.log(rate)),),
-        noise=math.hypot(distance.CURVE_NOISE, by_chance),
+        noise=(math.hypot(distance.CURVE_NOISE, by_chance),),
         counts=RATE_COUNTS,
+        common=common,
     )
 
 

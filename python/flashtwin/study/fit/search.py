@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,9 @@ TIMED = 5
 # steps of least squares at each stage.
 FINALISTS, LAST = 8, 3
 FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 3, 5
-REQUEST_STEPS = 2
+REQUEST_STEPS, VICTIM_STEPS = 2, 2
+# So often at most the winner's neighbours are looked at.
+ROUNDS = 3
 # A kind whose misfit is this multiple of the best one's is given up: by its fill alone, and later.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
@@ -110,6 +112,7 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
     search.take_chaos(space, place_of(tried))
     runs = [(space, [search.taken_again(item) for item in tried]) for space, tried in runs]
     winner, rivals = _among_neighbours(search, runs, spaces)
+    winner, others = _by_victims(search, winner)
     space, tried = winner
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
     before = _total((space, tried))
@@ -119,7 +122,27 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
     left = simulations - search.done - NEIGHBOURS - INTERVALS * len(space.free)
     _, more = _run(search, space, place_of(tried), 0.15, max(left // POPULATION, 0), "values")
     search.label = "intervals"
-    return fitted(search, (space, [*tried, *more]), rivals)
+    return fitted(search, (space, [*tried, *more]), rivals, others)
+
+
+def _by_victims(search: Search, winner: Searched) -> tuple[Searched, list[Searched]]:
+    """The winner with the way in which collection chooses that fits best, and with the others: each
+    with as much spare flash as it needs. A run that shows no collection, or that has told the way
+    already, has no others."""
+    space, tried = winner
+    if not search.seen.collects or space.victims is not None:
+        return winner, []
+    place, runs = place_of(tried), [winner]
+    for word in candidate.table()["victims"]["others"]:
+        other = replace(space, victims=word)
+        search.label = _label(other, f"collection {word}")
+        shown = search.descended(other, place, VICTIM_STEPS, search.seen.chapters, ("spare",))
+        runs.append((other, shown))
+    best = min(runs, key=_total)
+    scatter = scatter_of(best_of(tried), search.counts)
+    # The usual way stays where another is not clearly better.
+    chosen = best if _total(winner) - _total(best) >= STRONG * scatter else winner
+    return chosen, [pair for pair in runs if pair is not chosen]
 
 
 def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[Searched]:
@@ -190,7 +213,7 @@ def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
     """Dies over the usual ones, and where the map is, from the chapters with random reads: they
     show how many requests the flash serves at a time, and what each of them costs."""
     space, tried = searched
-    chapters = [chapter for chapter in search.seen.chapters if chapter.has_reads]
+    chapters = [chapter for chapter in search.seen.chapters if chapter.has_requests]
     if not chapters:
         return 1.0, space.structure.map
     search.label = _label(space, "requests")
@@ -270,9 +293,10 @@ def _by_all(
     """The best kinds on every chapter, best first.
 
     `where`: the place of the map that requests showed; `rest`: the rest that chapters showed. Each
-    kind is simulated once as the fill left it and once with the core as its limit, both with and
-    without the reclaim of what is overwritten, a hybrid one also with other own parts: the fill of
-    an empty drive shows none of these. The best make one step, the best of these more.
+    kind is simulated once as the fill left it and once with the core as its limit, both with both
+    answers to what is overwritten and to where collection writes, a hybrid one also with other own
+    parts: the fill of an empty drive shows none of these. The best make one step, the best of these
+    more.
     """
     starts: list[Started] = []
     for space, tried in by_fill:
@@ -315,8 +339,7 @@ def _simulated_once(search: Search, starts: Sequence[Started]) -> list[Searched]
         place = place_of(tried)
         places = space.with_own_parts(place)
         tried += search.misfits(space, places[1:], chapters)
-        if _may_reclaim(space):
-            other = _other_reclaim(space)
+        for other in _other_answers(space, search.seen):
             variants.append((other, search.misfits(other, places, chapters)))
     return sorted((*once, *variants), key=_total)
 
@@ -377,11 +400,13 @@ def _among_neighbours(
     known[_kind_of(winner[0])] = winner
     done, counts = {_kind_of(winner[0])}, search.counts
     winners: set[Kind] = set()
-    # Reclaim changes every kind alike, so the search decides on it before it tries other kinds.
-    for neighbours in (_of_reclaim, _neighbours_of, _neighbours_of, _neighbours_of):
+    # Both answers change every kind alike, so the search decides on them before other kinds.
+    for with_kinds in (False, *(True,) * ROUNDS):
         winners.add(_kind_of(winner[0]))
         beside = []
-        for space in neighbours(winner[0], spaces, search.seen.has_requests):
+        neighbours = _other_answers(winner[0], search.seen)
+        neighbours += _neighbours_of(winner[0], spaces, search.seen) if with_kinds else []
+        for space in neighbours:
             kind = _kind_of(space)
             if kind not in done:
                 known[kind] = _beside(search, winner, space, known.get(kind))
@@ -394,23 +419,29 @@ def _among_neighbours(
         # One that is no simpler and not clearly better takes nobody's place.
         if is_clear or best[0].structure.of_cache < winner[0].structure.of_cache:
             winner = best
-        if not is_clear and neighbours is _neighbours_of:
+        if not is_clear and with_kinds:
             break
     return winner, [pair for pair in known.values() if pair is not winner]
 
 
-def _of_reclaim(space: Space, _spaces: Sequence[Space], _has_requests: bool) -> list[Space]:
-    """The kind with the other answer to what is overwritten in the cache."""
-    return [_other_reclaim(space)] if _may_reclaim(space) else []
+def _other_answers(space: Space, seen: Observed) -> list[Space]:
+    """The kind with the other answer to what is overwritten in the cache, and with the other one to
+    where collection writes, as far as there is a cache and the run shows collection."""
+    structure, others = space.structure, []
+    if structure.name != NONE:
+        others.append(space.with_reclaim(not structure.reclaims))
+    if seen.collects:
+        others.append(space.with_separation(not structure.separates))
+    return others
 
 
-def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) -> list[Space]:
-    """Kinds with half or twice the dies, the other limit, other cells, the map in the other place
-    or the other answer to what is overwritten in the cache, and kinds with the same way past the
-    cache and fewer values."""
+def _neighbours_of(space: Space, spaces: Sequence[Space], seen: Observed) -> list[Space]:
+    """Kinds with half or twice the dies, the other limit, other cells or the map in the other
+    place, and kinds with the same way past the cache and fewer values."""
     structure = space.structure
-    others = [space.with_map(where) for where in MAPS if has_requests and where != structure.map]
-    others += _of_reclaim(space, spaces, has_requests)
+    others = [
+        space.with_map(where) for where in MAPS if seen.has_requests and where != structure.map
+    ]
     for other in spaces:
         row = other.structure
         same_limit, same_cell = row.limit == structure.limit, other.cell == space.cell
@@ -421,16 +452,9 @@ def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) ->
         if (same_row and same_limit != same_cell) or (simpler and same_limit and same_cell):
             factor = space.usual["dies"] / other.usual["dies"]
             beside = other.with_dies(factor).with_map(structure.map)
-            others.append(beside.with_reclaim(structure.reclaims))
+            answered = beside.with_reclaim(structure.reclaims)
+            others.append(answered.with_separation(structure.separates))
     return [*others, *_other_dies(space, (0.5, 2.0))]
-
-
-def _may_reclaim(space: Space) -> bool:
-    return space.structure.name != NONE
-
-
-def _other_reclaim(space: Space) -> Space:
-    return space.with_reclaim(not space.structure.reclaims)
 
 
 def _beside(search: Search, winner: Searched, space: Space, before: Searched | None) -> Searched:

@@ -44,8 +44,9 @@ NO_DRIVE = 1e9
 NEXT, COPIES = 0.004, 8
 
 Tell = Callable[[int, str], None]
-# A space as slopes are kept by it: its structure, its cells, its dies, and how many chapters.
-Key = tuple[Structure, str, float, int]
+# A space as slopes are kept by it: its structure, its cells, its dies, how collection chooses, and
+# how many chapters.
+Key = tuple[Structure, str, float, str | None, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,7 +304,7 @@ class Search:
 
 
 def _key(space: Space, chapters: Sequence[Chapter]) -> Key:
-    return space.structure, space.cell, space.usual["dies"], len(chapters)
+    return space.structure, space.cell, space.usual["dies"], space.victims, len(chapters)
 
 
 def _moved(best: Tried, move: float, moving: Sequence[int]) -> list[Floats]:
