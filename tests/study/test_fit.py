@@ -133,8 +133,12 @@ def test_drives_that_the_run_leaves_possible_stand_beside_the_spec(
     assert written["hash"] == load(str(tmp_path / "mine.toml")).hash
     assert sum(row["weight"] for row in written["drives"]) == pytest.approx(1.0)
     assert {key for row in written["drives"] for key in row["sets"]} >= {"nand.native.tprog"}
+    # A flush that programs more pages of the journal takes as long all in all.
+    pages = {row["sets"].get("controller.flush_pages", 1) for row in written["drives"]}
+    assert pages == {0, 1, 2}
     posterior = drawn.posterior_of(Variant(drive=str(tmp_path / "mine.toml")))
     assert posterior is not None
+    assert "controller.flush_pages" in posterior.keys and "gc.policy" not in posterior.keys
     for share in (0.1, 0.5, 0.9):
         sets = tuple(posterior.at(share, ()))
         Variant(drive=str(tmp_path / "mine.toml"), sets=sets).spec()

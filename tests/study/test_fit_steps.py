@@ -464,7 +464,7 @@ def test_random_writes_before_a_fill_are_shortened_and_still_use_up_the_flash(
     assert first["rw"] == rest["rw"] == "randwrite"
     assert first["io_bytes"] + rest["io_bytes"] == pytest.approx(0.3 * CAPACITY, rel=0.01)
     assert first["io_bytes"] / first["block_bytes"] < 0.3 * CAPACITY / 4096 / 2
-    # What comes after is repeated whole, and only the fill is not compared.
+    # The writes after it are repeated whole, and only the fill is not compared.
     assert [item.label for item in chapter.seen] == ["first", "dirty"]
 
 

@@ -37,9 +37,9 @@ class NoisyHost(SmallCopy):
     """A drive of `capacity_bytes`, simulated as `spec` is; `slower`: its seconds a simulated one.
 
     `knee` is where a fill of the erased drive ends its first plateau, in bytes of the large drive:
-    one of the effects is a stall there. `shares_of_s`: a write that lasts so long has the prior's
-    effects with the shares that stand there, and a shorter one as much more rarely; without it
-    every write has them alike.
+    one of the effects is a stall there. `shares_of_s`: the prior's shares of effects are
+    those of a write of this length, and a shorter one has them more rarely in proportion; without
+    it every write has them alike.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class NoisyHost(SmallCopy):
         return self.answered(step.label, Series(**columns), int(seen.dt_ns.sum()), hist)
 
     def _prior_of(self, seconds: float) -> Mapping[str, Any]:
-        """The prior for a write that lasts so long."""
+        """The prior for a write of this length."""
         if self._shares_of_s is None:
             return self._prior
         part = min(seconds / self._shares_of_s, 1.0)

@@ -44,7 +44,7 @@ def drawn(
     open_keys = {key: row for key, row in unknowns().items() if key in guessed}
     fitted = posterior_of(variant)
     if fitted is not None:
-        # What the fit tells from one drive to the next is not drawn by itself.
+        # A key that differs among the drives of the fit is not drawn by itself.
         open_keys = {key: row for key, row in open_keys.items() if key not in fitted.keys}
     if not open_keys and not fitted:
         return

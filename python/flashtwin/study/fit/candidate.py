@@ -90,7 +90,7 @@ class Structure:
     `limit`: what programs wait for, the flash or the firmware's core; `map`: where the map is, in
     DRAM or on flash and read on demand; `reclaims`: whether a superblock of the cache of which
     enough was overwritten is folded before older ones, and its room used again; `separates`:
-    whether collection writes what it moves to superblocks of its own, or beside what the host
+    collection writes what it moves to superblocks of its own, and not beside what the host
     writes.
     """
 
@@ -436,6 +436,17 @@ def rows_of(
         put("link", kind="nvme", pcie_generation=generation, queues=8, queue_depth=1024)
     _put_cache(rows, space, values, capacity, scale, row)
     return rows
+
+
+def flushed(space: Space, values: Mapping[str, float], pages: int) -> dict[str, Any]:
+    """Settings of a drive whose flush programs this number of pages of the map's journal, in SLC
+    mode, and takes all in all as long as with those that every candidate has."""
+    if space.protected:
+        return {}
+    row = dies_of(values["dies"]) * PLANES * PAGE
+    more = pages - table()["fixed"]["controller"]["flush_pages"]["value"]
+    flush_s = values[FLUSH] - more * _program_s(row, values["first_rate"], 1)
+    return {"controller.flush_pages": pages, "controller.flush_time": _ns(max(flush_s, 0.0))}
 
 
 def cache_share(space: Space, values: Mapping[str, float]) -> float:

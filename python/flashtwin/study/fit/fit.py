@@ -143,8 +143,12 @@ class Twin:
         space, capacity = self.fitted.space, self.seen.capacity_bytes
         own = _settings(space, self.fitted.values, capacity)
         drives = []
-        for possible in self.fitted.posterior:
+        for number, possible in enumerate(self.fitted.posterior):
+            pages = candidate.table()["flush"]["pages"]
             settings = _settings(possible.space, possible.values, capacity)
+            settings |= candidate.flushed(
+                possible.space, possible.values, pages[number % len(pages)]
+            )
             sets = {key: value for key, value in settings.items() if own.get(key) != value}
             drives.append({"weight": possible.weight, "sets": sets})
         return {"schema": 1, "run": self.seen.name, "hash": load(self.toml).hash, "drives": drives}
@@ -279,7 +283,7 @@ def _is_left(shape: Shape, kind: Kind) -> bool:
 def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
     """The values from which a structure's search begins: read off the fill, else usual."""
     usual = candidate.usual_values()
-    # What a host that stalls within a small cache adds to it would count as the cache's speed.
+    # A host that stalls within a small cache would make the cache seem slow.
     fill = calm(seen.fill).curve
     total = fill.total_bytes
     edge = shape.edge.place.value if shape.edge is not None else total

@@ -46,7 +46,7 @@ UNTOLD = 20.0
 # Drives drawn from the posterior, for answers that rest on the twin; the share of them that their
 # weights count for at least, and how finely the power of the weights is searched.
 DRAWS, EFFECTIVE, HALVINGS = 16, 0.5, 40
-# What the misfit is divided by for them: strangers (lab, `flashtwin_lab.proof`) differ by so much
+# The misfit is divided by this for them: strangers (lab, `flashtwin_lab.proof`) differ by so much
 # more than noise from what candidates predict.
 CALMER = 6.0
 # A host makes a whole run slower or faster than the drive is, by a deviation of this share: these
@@ -82,9 +82,8 @@ class Fitted:
     fits as well if its misfit lies above the best one's by no more than this.
     `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
     whether it tells where the map is; `reclaim_known`: whether it tells that what is overwritten in
-    the cache makes room, or does not; `separation_known`: whether it tells if collection writes
-    what it moves apart from what the host writes; `victims_known`: whether it tells how collection
-    chooses what it erases.
+    the cache makes room, or does not; `separation_known` and `victims_known`: so for where
+    collection writes what it moves and how it chooses what it erases.
     """
 
     space: Space
@@ -156,7 +155,7 @@ def fitted(
         name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
     }
     if "spare" in known:
-        # What one way to choose does with less spare flash, another does with more.
+        # One way to choose does with less spare flash than another.
         shares = [other.values(np.array(item.z))["spare"] for other, item in near_others]
         known["spare"] = min([known["spare"][0], *shares]), max([known["spare"][1], *shares])
     if "core_rate" in known:

@@ -136,8 +136,8 @@ class Chapter:
     """Steps for a small drive, from erased on, and the rates that the measured drive showed.
 
     `has_requests`: whether it read at random long enough to tell how many requests are served at a
-    time; `reads`: whether any read is compared; `has_syncs`: whether writes waited for the flash;
-    `collects`: whether one is compared of a drive all of which was written before.
+    time; `reads`: a read is compared; `has_syncs`: writes waited for the flash; `collects`: a write
+    is compared of a drive all of which was written before.
     """
 
     steps: tuple[SmallStep, ...]
@@ -180,6 +180,16 @@ class Observed:
     @property
     def scale(self) -> float:
         return self.small_bytes / self.capacity_bytes
+
+    @property
+    def fill_alone(self) -> Chapter:
+        """The first chapter up to the end of its fill."""
+        first = self.chapters[0]
+        return Chapter(
+            steps=first.steps[:1],
+            seen=tuple(seen for seen in first.seen if seen.at == 0),
+            requests=0.0,
+        )
 
     @property
     def rests(self) -> bool:
@@ -572,9 +582,9 @@ class _Reader:
             return jobs, 1.0, False
         return [replace(jobs[0], io_bytes=most)], most / total, is_last
 
-    def _rest_of(self, whole: Job, done: Job) -> list[Job]:
+    def _rest_of(self, job: Job, done: Job) -> list[Job]:
         """A random write of the bytes that are not repeated block by block."""
-        least = min(MOST_OF_REST * self.capacity * self.scale, float(whole.io_bytes or 0))
+        least = min(MOST_OF_REST * self.capacity * self.scale, float(job.io_bytes or 0))
         blocks = int(least - (done.io_bytes or 0)) // BLOCK_OF_REST
         return [replace(done, block_bytes=BLOCK_OF_REST, io_bytes=max(blocks, 1) * BLOCK_OF_REST)]
 

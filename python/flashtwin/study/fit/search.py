@@ -172,7 +172,7 @@ def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[
 
 def _of_fill(search: Search, space: Space, start: Floats | None) -> list[Tried]:
     """A kind fitted to the fill; `start`: the place of one that shows nearly the same fill."""
-    fill = search.seen.chapters[:1]
+    fill = [search.seen.fill_alone]
     if start is not None:
         return search.descended(space, start, FIRST_STEPS, fill, OF_FILL)
     tried = search.descended(space, np.zeros(len(space.free)), FILL_STEPS, fill, OF_FILL)
@@ -204,7 +204,7 @@ def _expected_s(search: Search, kinds: Sequence[Space], fills: int, simulations:
     timed = kinds[:: max(len(kinds) // TIMED, 1)]
     fill_s, whole_s = (
         sum(search.seconds_each(space, of) for space in timed) / len(timed)
-        for of in (chapters[:1], chapters)
+        for of in ([search.seen.fill_alone], chapters)
     )
     return fills * fill_s + simulations * whole_s
 
