@@ -86,7 +86,7 @@ def test_drives_are_drawn_as_slopes_and_prior_say(
     assert covariance == pytest.approx(known)
     linear, space = cast("Any", LinearSearch(slopes)), cast("Any", LinearSpace())
     monkeypatch.setattr(intervals, "DRAWS", 4000)
-    drawn = intervals._posterior(linear, space, best, covariance, ())
+    drawn = intervals._posterior(linear, covariance, [(space, best)], ())
     weights = [possible.weight for possible in drawn]
     places = np.array([list(possible.values.values()) for possible in drawn])
     # The data counts for less than its noise says, the prior for as much.

@@ -149,8 +149,11 @@ def fitted(
     near_others = [
         (other, best_of(shown)) for other, shown in others if best_of(shown).total <= untold
     ]
-    every = [(other, best_of(shown)) for other, shown in (*rivals, *others)]
-    posterior = _posterior(search, space, best, covariance, every)
+    kinds, ways = (
+        [(other, best_of(shown)) for other, shown in runs if best_of(shown).apart.size]
+        for runs in (rivals, others)
+    )
+    posterior = _posterior(search, covariance, [(space, best), *kinds], ways)
     known = {
         name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
     }
@@ -193,10 +196,9 @@ def fitted(
 
 def _posterior(
     search: Search,
-    space: Space,
-    best: Tried,
     covariance: Floats,
-    rivals: Sequence[tuple[Space, Tried]],
+    kinds: Sequence[tuple[Space, Tried]],
+    ways: Sequence[tuple[Space, Tried]],
 ) -> tuple[Possible, ...]:
     """Drives drawn around the best by the normal distribution that slopes and prior give (Laplace),
     each with the weight that its own misfit gives it (importance sampling). What is no drive has no
@@ -206,10 +208,11 @@ def _posterior(
     Weights are taken to a power between 0 and 1, the largest at which they count for `EFFECTIVE` of
     the drives: how small copies differ by chance would give all weight to one.
 
-    `rivals`: other kinds and the best of each. One is drawn the more rarely the larger its misfit
-    is: by 1 / e at `UNTOLD`. What no step asks for is drawn by the prior.
+    `kinds`: the winner, other kinds, and the best of each. One is drawn the more rarely the larger
+    its misfit is: by 1 / e at `UNTOLD`. `ways`: the winner with each other way to choose victims,
+    drawn in the same manner beside all kinds together. What no step asks for is drawn by the prior.
     """
-    spaces = [(space, best), *((other, item) for other, item in rivals if item.apart.size)]
+    spaces, (space, best) = [*kinds, *ways], kinds[0]
     scatter = CALMER * scatter_of(best, search.counts)
     own_prior = np.eye(len(space.free))
     certain = (np.linalg.inv(covariance) - own_prior) / CALMER + own_prior
@@ -219,6 +222,7 @@ def _posterior(
     likely = np.array(
         [math.exp(CALMER * (best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
     )
+    likely[: len(kinds)] /= likely[: len(kinds)].sum()
     numbers = rng.choice(len(spaces), size=DRAWS, p=likely / likely.sum())
     drawn: list[tuple[Space, Mapping[str, float], float]] = []
     for number, (other, own) in enumerate(spaces):
