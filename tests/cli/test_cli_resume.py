@@ -86,6 +86,20 @@ def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list
     assert again.stderr.splitlines() == ["run is finished: nothing was left to do"]
 
 
+def test_killed_after_its_manifest_a_run_is_finished_by_resuming(tmp_path: Path) -> None:
+    """What the writer does last is not done: tables that only a resumption needs lie there, and
+    there is no summary."""
+    words = ["test", PAIR[0], "--scale", "1/64", "--battery", "fill:patterns=1m-q1,passes=1"]
+    assert flashtwin(*words, "--out", "run", cwd=tmp_path).returncode == 0
+    whole = contents(tmp_path / "run")
+    (tmp_path / "run" / "summary.json").unlink()
+    (tmp_path / "run" / "steps.tables").touch()
+    assert contents(tmp_path / "run") != whole
+    again = flashtwin("test", "--resume", "run", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert contents(tmp_path / "run") == whole
+
+
 @pytest.mark.full
 def test_several_of_which_some_never_began(tmp_path: Path) -> None:
     """As one processor leaves them: the first under way, the second not begun."""

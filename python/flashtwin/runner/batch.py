@@ -36,7 +36,7 @@ from flashtwin.runs.listing import DEFAULT_PARENT
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.schema import SchemaError
 from flashtwin.runs.storage import damaged
-from flashtwin.runs.writer import abandoned, tidy
+from flashtwin.runs.writer import abandoned, end_again
 
 
 def run_tasks(tasks: Sequence[Task], *, at_once: int | None = None) -> list[Run]:
@@ -250,7 +250,7 @@ class Unfinished:
         """Finish what is unfinished; false where nothing was. `observer` gets a target's name."""
         for run in self._runs.values():
             if run.finished:
-                tidy(run.path)
+                end_again(run)
         going = [run for run in self._runs.values() if not run.finished]
         waiting = [row for row in self._rows if row["place"] not in self._runs]
         tasks = [

@@ -27,6 +27,7 @@ from flashtwin.runs.rundir import (
     HOST,
     MANIFEST,
     SCHEMA,
+    SUMMARY,
     Moment,
     Run,
     State,
@@ -36,6 +37,7 @@ from flashtwin.runs.rundir import (
 )
 from flashtwin.runs.storage import (
     MOST_JOURNAL,
+    MOST_JSON,
     check_of,
     damaged,
     digest_of,
@@ -346,6 +348,15 @@ def _write_manifest(run: Path, values: Mapping[str, Any]) -> str:
     data = sealed_bytes(values, MANIFEST)
     write_whole(run / MANIFEST, data, durable=True)
     return check_of(data)
+
+
+def end_again(run: Run) -> None:
+    """Do once more what comes after the manifest of a finished run is written: whoever wrote it may
+    have been killed then."""
+    tidy(run.path)
+    if not is_there(run.path / SUMMARY):
+        check = check_of(read_file(run.path / MANIFEST, MOST_JSON))
+        summary.write(run.path, run.manifest, check, list(run.findings))
 
 
 def tidy(path: Path) -> None:

@@ -79,10 +79,10 @@ class Fitted:
     """The result of a search. `intervals` has the values that the run determines, by name.
 
     `posterior`: drives that the run leaves possible. `near`: a rival fits as well if its misfit
-    lies above the best one's by no more than this. `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
-    whether it tells where the map is; `reclaim_known`: whether it tells that what is overwritten in
-    the cache makes room, or does not; `separation_known` and `victims_known`: so for where
-    collection writes what it moves and how it chooses what it erases.
+    lies above the best one's by no more than this. `limit_known`: whether the run tells what
+    programs wait for, the flash or a core; so `map_known` for where the map is, `reclaim_known` for
+    whether what is overwritten in the cache makes room, `separation_known` for where collection
+    writes what it moves, `victims_known` for how it chooses what it erases.
     """
 
     space: Space
