@@ -50,8 +50,8 @@ DRAWS, EFFECTIVE, HALVINGS = 16, 0.5, 40
 # more than noise from what candidates predict.
 CALMER = 6.0
 # A host makes a whole run slower or faster than the drive is, by a deviation of this share: these
-# rates of the flash are not known any better.
-HOST_OFF, RATES = 0.012, ("first_rate", "native_rate", "core_rate")
+# rates, and the time to move a unit, are not known any better.
+HOST_OFF, RATES = 0.012, ("first_rate", "native_rate", "core_rate", "move")
 # Simulated drives that the interval of one value takes.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)

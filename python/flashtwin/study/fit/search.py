@@ -54,8 +54,9 @@ ROUNDS = 3
 # A kind whose misfit is this multiple of the best one's is given up: by its fill alone, and later.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
-# more than this: from 6 on Kass and Raftery (1995) call evidence strong.
-STRONG = 6.0
+# more than this: from 10 on Kass and Raftery (1995) call evidence very strong, from 6 on strong. The
+# drive is no candidate, and what a candidate is off by for that reason is no noise.
+VERY_STRONG, STRONG = 10.0, 6.0
 # One that is better by less than this, in the misfit of an independent value, does not win: Kass
 # and Raftery call such evidence not worth more than a bare mention.
 NO_BETTER = 2.0
@@ -363,7 +364,7 @@ def _hopeful(runs: Sequence[Searched], times: float) -> list[Searched]:
 
 
 def _simplest(runs: Sequence[Searched], counts: float, dies: float | None = None) -> Searched:
-    """The kind with the fewest values among those against which there is no strong evidence.
+    """The kind with the fewest values among those against which there is no very strong evidence.
 
     A kind with other dies than `dies` has to be clearly better: by chance some are slightly better.
     """
@@ -375,7 +376,7 @@ def _simplest(runs: Sequence[Searched], counts: float, dies: float | None = None
         return _total(pair) / scatter + values + by_chance
 
     least = min(criterion(pair) for pair in runs)
-    near = [pair for pair in runs if criterion(pair) <= least + STRONG]
+    near = [pair for pair in runs if criterion(pair) <= least + VERY_STRONG]
     return min(near, key=lambda pair: (pair[0].structure.of_cache, criterion(pair)))
 
 
