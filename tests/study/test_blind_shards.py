@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from flashtwin.errors import FlashtwinError
+from flashtwin.model.target import Interrupted
 from flashtwin.runner.pool import Send, Work
-from flashtwin_lab.blind import kinds
+from flashtwin_lab.blind import kinds, shards
 from flashtwin_lab.blind.shards import Shard
 from flashtwin_lab.proof import Predicted
 
@@ -77,3 +78,19 @@ def test_drives_of_both_campaigns_are_read_as_they_were() -> None:
         wide={"x": 1.2},
     )
     assert Predicted(**json.loads(json.dumps(asdict(fitted)))) == fitted
+
+
+def test_a_campaign_that_is_stopped_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "drives.json"
+    path.write_text(json.dumps({"schema": 1, "kind": "made up", "drives": []}))
+
+    def stopped(_works: Any, ended: Any, _failed: Any) -> None:
+        ended(1, Drawn(name="made up 0", value=100))
+        raise Interrupted("stopped; nothing is kept of a blind campaign")
+
+    monkeypatch.setattr(shards, "pooled", stopped)
+    with pytest.raises(Interrupted, match=r"drives\.json has 1 drives, and the same command goes"):
+        drives(path, 1, 2)
+    assert len(json.loads(path.read_text())["drives"]) == 1

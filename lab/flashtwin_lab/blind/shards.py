@@ -20,6 +20,7 @@ from typing import Any
 from flashtwin import inputs, outputs
 from flashtwin.cli.version import commit
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.target import Interrupted
 from flashtwin.runner.pool import Ended, Work
 from flashtwin_lab.blind.run import pooled
 
@@ -60,7 +61,12 @@ class Shard:
             if on_end is not None:
                 on_end(count, drive)
 
-        pooled([works[number] for number in lacking], ended, _numbered(failed, lacking))
+        try:
+            pooled([works[number] for number in lacking], ended, _numbered(failed, lacking))
+        except Interrupted as stop:
+            raise Interrupted(
+                f"stopped; {self.path} has {len(rows)} drives, and the same command goes on"
+            ) from stop
         return [self._drive(row) for row in rows]
 
     def _kept(self, path: Path) -> list[dict[str, Any]]:
