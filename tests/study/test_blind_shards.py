@@ -91,6 +91,6 @@ def test_a_campaign_that_is_stopped_says_what_is_kept(
         raise Interrupted("stopped; nothing is kept of a blind campaign")
 
     monkeypatch.setattr(shards, "pooled", stopped)
-    with pytest.raises(Interrupted, match=r"drives\.json has 1 drives, and the same command goes"):
+    with pytest.raises(Interrupted, match=r"drives\.json so far: 1; the same command goes on"):
         drives(path, 1, 2)
     assert len(json.loads(path.read_text())["drives"]) == 1

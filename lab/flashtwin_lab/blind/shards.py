@@ -65,7 +65,7 @@ class Shard:
             pooled([works[number] for number in lacking], ended, _numbered(failed, lacking))
         except Interrupted as stop:
             raise Interrupted(
-                f"stopped; {self.path} has {len(rows)} drives, and the same command goes on"
+                f"stopped; drives in {self.path} so far: {len(rows)}; the same command goes on"
             ) from stop
         return [self._drive(row) for row in rows]
 

@@ -54,8 +54,8 @@ ROUNDS = 3
 # A kind whose misfit is this multiple of the best one's is given up: by its fill alone, and later.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
-# more than this: from 10 on Kass and Raftery (1995) call evidence very strong, from 6 on strong. The
-# drive is no candidate, and what a candidate is off by for that reason is no noise.
+# more than this: from 10 on Kass and Raftery (1995) call evidence very strong, from 6 on strong.
+# The drive is no candidate, and what a candidate is off by for that reason is no noise.
 VERY_STRONG, STRONG = 10.0, 6.0
 # One that is better by less than this, in the misfit of an independent value, does not win: Kass
 # and Raftery call such evidence not worth more than a bare mention.
