@@ -54,9 +54,9 @@ ROUNDS = 3
 # A kind whose misfit is this multiple of the best one's is given up: by its fill alone, and later.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
-# more than this: from 10 on Kass and Raftery (1995) call evidence very strong, from 6 on strong.
-# The drive is no candidate, and what a candidate is off by for that reason is no noise.
-VERY_STRONG, STRONG = 10.0, 6.0
+# more than this: from 6 on Kass and Raftery (1995) call evidence strong. The misfit is divided by
+# `DOUBT` for it: the drive is no candidate, and what all are off by for that reason is no noise.
+STRONG, DOUBT = 6.0, 2.0
 # One that is better by less than this, in the misfit of an independent value, does not win: Kass
 # and Raftery call such evidence not worth more than a bare mention.
 NO_BETTER = 2.0
@@ -364,19 +364,19 @@ def _hopeful(runs: Sequence[Searched], times: float) -> list[Searched]:
 
 
 def _simplest(runs: Sequence[Searched], counts: float, dies: float | None = None) -> Searched:
-    """The kind with the fewest values among those against which there is no very strong evidence.
+    """The kind with the fewest values among those against which there is no strong evidence.
 
     A kind with other dies than `dies` has to be clearly better: by chance some are slightly better.
     """
     scatter = scatter_of(best_of(min(runs, key=_total)[1]), counts)
 
     def criterion(pair: Searched) -> float:
-        by_chance = UNTOLD if dies not in (None, pair[0].usual["dies"]) else 0.0
+        by_chance = UNTOLD / DOUBT if dies not in (None, pair[0].usual["dies"]) else 0.0
         values = pair[0].structure.of_cache * math.log(counts)
-        return _total(pair) / scatter + values + by_chance
+        return _total(pair) / (DOUBT * scatter) + values + by_chance
 
     least = min(criterion(pair) for pair in runs)
-    near = [pair for pair in runs if criterion(pair) <= least + VERY_STRONG]
+    near = [pair for pair in runs if criterion(pair) <= least + STRONG]
     return min(near, key=lambda pair: (pair[0].structure.of_cache, criterion(pair)))
 
 
