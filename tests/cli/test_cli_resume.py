@@ -87,8 +87,8 @@ def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list
 
 
 def test_killed_after_its_manifest_a_run_is_finished_by_resuming(tmp_path: Path) -> None:
-    """What the writer does last is not done: tables that only a resumption needs lie there, and
-    there is no summary."""
+    """A writer that was killed between its manifest and its summary leaves the tables that only a
+    resumption reads, and no summary."""
     words = ["test", PAIR[0], "--scale", "1/64", "--battery", "fill:patterns=1m-q1,passes=1"]
     assert flashtwin(*words, "--out", "run", cwd=tmp_path).returncode == 0
     whole = contents(tmp_path / "run")

@@ -29,7 +29,7 @@ from flashtwin.analysis.curve import Curve, Floats, Ints
 from flashtwin.analysis.quantiles import median, quantile
 from flashtwin.analysis.returns import Return
 
-STALL, SILENT = 0.35, 0.02
+STALL = 0.35
 DIP = 0.93
 MOST = 0.3
 SINGLE = 4
@@ -114,7 +114,7 @@ def without_silence(curve: Curve) -> Curve:
     silent = [
         (first, last)
         for first, last in stalled
-        if (curve.rate < SILENT * np.minimum(before, after))[first:last].any()
+        if (curve.rate < STALLED * np.minimum(before, after))[first:last].any()
     ]
     return _joined(curve, before, after, silent) if 0 < len(silent) <= SINGLE else curve
 

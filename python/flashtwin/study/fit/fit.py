@@ -213,12 +213,14 @@ def fit(
             hint="search all kinds of caches",
             exit_code=USAGE,
         )
+    # A host that stalls within a small cache would make the cache seem slow.
+    calmed = replace(seen, fill=calm(seen.fill).curve)
     spaces = [
         replace(
             candidate.space_of(
                 structure,
                 cell,
-                _usual(seen, shape, structure, cell),
+                _usual(calmed, shape, structure, cell),
                 rests=seen.rests,
                 reads=seen.reads,
                 syncs=seen.has_syncs,
@@ -283,13 +285,11 @@ def _is_left(shape: Shape, kind: Kind) -> bool:
 def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
     """The values from which a structure's search begins: read off the fill, else usual."""
     usual = candidate.usual_values()
-    # A host that stalls within a small cache would make the cache seem slow.
-    fill = calm(seen.fill).curve
-    total = fill.total_bytes
+    total = seen.fill.total_bytes
     edge = shape.edge.place.value if shape.edge is not None else total
-    first = fill.mean_between(0.0, edge)
+    first = seen.fill.mean_between(0.0, edge)
     end = shape.slower.start if shape.slower is not None else total
-    second = fill.mean_between(edge, end if end > edge else total) if edge < total else first
+    second = seen.fill.mean_between(edge, end if end > edge else total) if edge < total else first
     usual["link"] = _link(seen, first)
     usual["cache"] = edge / seen.capacity_bytes
     usual["static"] = min(usual["static"], OWN_SHARE * usual["cache"])
@@ -325,7 +325,7 @@ def _put_tier(
     """
     capacity, edge = seen.capacity_bytes, shape.edge
     rest = shape.rest.plateaus
-    before = None if edge is None else _step_within(calm(seen.fill).curve, edge.place.value)
+    before = None if edge is None else _step_within(seen.fill, edge.place.value)
     if edge is not None and before is not None:
         usual["cache"] = before.place / capacity
         usual["tier"] = (edge.place.value - before.place) / capacity

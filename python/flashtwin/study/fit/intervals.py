@@ -12,7 +12,7 @@ changes it more than it differs among those neighbours.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -46,8 +46,8 @@ UNTOLD = 20.0
 # Drives drawn from the posterior, for answers that rest on the twin; the share of them that their
 # weights count for at least, and how finely the power of the weights is searched.
 DRAWS, EFFECTIVE, HALVINGS = 16, 0.5, 40
-# The misfit is divided by this for them: strangers (lab, `flashtwin_lab.proof`) differ by so much
-# more than noise from what candidates predict.
+# The misfit is divided by this for them: drives that no candidate is (`flashtwin_lab.proof`) differ
+# from the best candidate by more than noise. Chosen on a dozen of such drives.
 CALMER = 6.0
 # A host makes a whole run slower or faster than the drive is, by a deviation of this share: these
 # rates, and the time to move a unit, are not known any better.
@@ -126,25 +126,6 @@ def fitted(
         if other.structure.reclaims == space.structure.reclaims
         if other.structure.separates == space.structure.separates
     ]
-    other_map = [
-        other
-        for other in near_ones
-        if other.with_map(space.structure.map).structure == space.structure != other.structure
-    ]
-    other_reclaim = [
-        other
-        for other in near_ones
-        if other.with_reclaim(space.structure.reclaims).structure
-        == space.structure
-        != other.structure
-    ]
-    other_separation = [
-        other
-        for other in near_ones
-        if other.with_separation(space.structure.separates).structure
-        == space.structure
-        != other.structure
-    ]
     near_others = [
         (other, best_of(shown)) for other, shown in others if best_of(shown).total <= untold
     ]
@@ -165,7 +146,10 @@ def fitted(
         flash = candidate.geometry(space, values, search.seen.capacity_bytes, False)
         low, high = known["core_rate"]
         known["core_rate"] = low / (1 + candidate.more_erases(space, flash.wordlines)), high
-    map_known = search.seen.has_requests and not other_map
+    structure = space.structure
+    map_known = search.seen.has_requests and not _fits_too(
+        near_ones, space, lambda other: other.with_map(structure.map)
+    )
     if not map_known:
         # A read may read a page of the map first.
         known = {name: ends for name, ends in known.items() if name not in candidate.READS}
@@ -183,13 +167,26 @@ def fitted(
         near=near - best.total,
         limit_known=not other_limit,
         map_known=map_known,
-        reclaim_known=not other_reclaim,
-        separation_known=search.seen.collects and not other_separation,
+        reclaim_known=not _fits_too(
+            near_ones, space, lambda other: other.with_reclaim(structure.reclaims)
+        ),
+        separation_known=search.seen.collects
+        and not _fits_too(
+            near_ones, space, lambda other: other.with_separation(structure.separates)
+        ),
         victims_known=space.victims is not None and not near_others,
         rivals=tuple(
             (other.structure, other.cell, best_of(shown).total)
             for other, shown in (winner, *rivals)
         ),
+    )
+
+
+def _fits_too(near_ones: Sequence[Space], space: Space, answered: Callable[[Space], Space]) -> bool:
+    """True if one of `near_ones` differs from `space` in one answer alone: that which `answered`
+    puts in its place."""
+    return any(
+        answered(other).structure == space.structure != other.structure for other in near_ones
     )
 
 

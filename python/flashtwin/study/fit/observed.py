@@ -52,9 +52,9 @@ MOST_BEFORE_FILL = 400_000
 # done, up to this share of the capacity. It leaves as little flash free, and superblocks that hold
 # as little.
 MOST_OF_REST, BLOCK_OF_REST = 1.0, 64 << 10
-# Random writes for a time, on so little that they show one rate: at most this number is repeated,
-# of those on the whole drive so many times as many, and the chapter ends where that leaves some
-# out, because what comes after them depends on all of them.
+# Random writes that were kept up for a time and show one rate: this number of them is repeated, and
+# five times as many of writes to the whole drive. Where that leaves some out the chapter ends,
+# because what comes after depends on all of them.
 MOST_OF_A_RATE, ON_ALL = 20_000, 5
 # The least shares of the capacity from which a sequential and a random write are compared as
 # curves. A shorter random write swings with the data that it happens to meet; its mean shows more.
