@@ -1,10 +1,11 @@
 """How often a fit's intervals hold: drives of the fit's own kinds, with values that are known.
 
-Each is a whole drive of the prior in `twin.toml` (a kind of cache, cells, every value), measured as
-a run is and fitted with its kind of cache known, but not what limits its programs. What is compared
-is each value's interval with the value inside. Conformal (Romano, Patterson and Candes 2019): so
-far as values lie outside of their intervals on drives of one seed, in 95 % of them, intervals are
-made longer at both ends; `calibration.toml` has these lengths. Coverage is told of other seeds.
+Each is a whole drive of the prior in `twin.toml` (a kind of cache, cells, every value), measured by
+a host with noise, stalls and dips, once and twice, and fitted with its kind of cache known, but not
+what limits its programs. What is compared is each value's interval with the value inside. Conformal
+(Romano, Patterson and Candes 2019): so far as values lie outside of their intervals on drives of
+one seed, in 95 % of them, intervals are made longer at both ends; `calibration.toml` has these
+lengths. Coverage is told of other seeds.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,18 +27,24 @@ from flashtwin.hypothesis.structures import BITS, NONE, TIERS
 from flashtwin.hypothesis.structures import values as values_of
 from flashtwin.runner import request
 from flashtwin.runner.events import Observer
+from flashtwin.runner.target import Target
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space
 from flashtwin.study.fit.fit import LINKS, SLOWER, fit
+from flashtwin_lab.blind import generate, kinds, strangers
 
 CAPACITY = 8_000_000_000
 SIMULATIONS = 300
 HOLDS = 0.95
 # Powers of two have logarithms that differ by as little.
 EXACT = 1e-9
-# What they are measured by, as many a review's drive is.
-BATTERIES = "fill:patterns=128k-q32,passes=1"
+# What they are measured by: one fill, as many a review's drive is, or two, so that the run tells
+# the host from the drive.
+BATTERIES = {
+    "once": "fill:patterns=128k-q32,passes=1",
+    "twice": "fill:patterns=128k-q32,passes=1,discover:tests=0,longest_s=0",
+}
 # What is drawn, log-uniform: what a link carries of the most of its kind (525 to 550 MB/s of the
 # catalogue's SATA drives, 3.3 to 3.5 GB/s of PCIe 3), rates over the link's and the cache's, shares
 # of what can be lent. Where a core limits programs, the flash's own rates over that.
@@ -61,15 +69,22 @@ FARTHEST = 2.0
 class Held:
     """A value of a drawn drive: what it is, and the interval that was fitted, in its unit.
 
-    `way`: which drives it is like (`candidate.Structure.group`).
+    `fills`: what it was measured by (`BATTERIES`); `way`: which drives it is like
+    (`candidate.Structure.group`).
     """
 
     drive: int
+    fills: str
     way: str
     name: str
     true: float
     low: float
     high: float
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What has a length of its own."""
+        return self.fills, self.way, self.name
 
     @property
     def holds(self) -> bool:
@@ -112,13 +127,17 @@ def drawn(seed: int, number: int) -> tuple[Space, Mapping[str, float]]:
     return candidate.space_of(structure, cell, values, rests=True), values
 
 
-def measured(space: Space, values: Mapping[str, float], batteries: str, place: Path) -> Run:
-    """The run of such a drive; raises `BadSpecError` where the values make none."""
+def measured(
+    space: Space, values: Mapping[str, float], batteries: str, place: Path, seed: tuple[int, int]
+) -> Run:
+    """The run of such a drive behind a host of the prior with its noise, stalls and dips; raises
+    `BadSpecError` where the values make no drive."""
     flash = candidate.geometry(space, values, CAPACITY, False)
     rows = candidate.rows_of(space, values, CAPACITY, flash)
-    text = candidate.text_of(rows, head='id = "drawn"\nname = "a drive drawn at random"')
-    load(text)
-    wanted = request.Request(targets=(text,), batteries=batteries, out=place, kept=False)
+    spec = load(candidate.text_of(rows, head='id = "drawn"\nname = "a drive drawn at random"'))
+    prior = kinds.of_one_host(generate.read_prior(), np.random.default_rng((*seed, 1)))
+    target = Target(name="drawn", make=partial(strangers.behind_a_host, spec, prior, seed[1]))
+    wanted = request.Request(targets=(target,), batteries=batteries, out=place, kept=False)
     request.test(wanted, _unseen)
     return Run(place)
 
@@ -142,15 +161,15 @@ def shows_its_cache(space: Space, values: Mapping[str, float]) -> bool:
     return bool(min(host, values["first_rate"] * values["tier_speed"]) <= SLOWER * rate)
 
 
-def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held]:
-    """Every interval of one drawn drive; none where the values make no drive, or one whose fill
-    does not show its cache."""
+def held(seed: int, number: int, fills: str, *, simulations: int = SIMULATIONS) -> list[Held]:
+    """Every interval of one drawn drive, fitted to a run of these `BATTERIES`; none where the
+    values make no drive, or one whose fill does not show its cache."""
     space, values = drawn(seed, number)
     if not shows_its_cache(space, values):
         return []
     with tempfile.TemporaryDirectory() as folder:
         try:
-            run = measured(space, values, BATTERIES, Path(folder) / "run")
+            run = measured(space, values, BATTERIES[fills], Path(folder) / "run", (seed, number))
         except BadSpecError:
             return []
         kinds = [
@@ -170,6 +189,7 @@ def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held
     return [
         Held(
             drive=number,
+            fills=fills,
             way=space.structure.group,
             name=name,
             true=inside[name],
@@ -182,14 +202,15 @@ def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held
     ]
 
 
-Lengths = dict[tuple[str, str], float]
+Lengths = dict[tuple[str, str, str], float]
 
 
 def longer(rows: Iterable[Held]) -> Lengths:
-    """By how much of its logarithm each interval has to be longer at both ends, by way and name."""
-    beyond: dict[tuple[str, str], list[float]] = defaultdict(list)
+    """By how much of its logarithm each interval has to be longer at both ends, by fills, way and
+    name."""
+    beyond: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for row in rows:
-        beyond[row.way, row.name].append(row.beyond)
+        beyond[row.key].append(row.beyond)
     return {key: _quantile(values) for key, values in sorted(beyond.items())}
 
 
@@ -205,5 +226,5 @@ def held_by_others(rows: Sequence[Held]) -> int:
     for drive in {row.drive for row in rows}:
         lengths = longer(row for row in rows if row.drive != drive)
         own = [row for row in rows if row.drive == drive]
-        count += sum(row.beyond <= lengths.get((row.way, row.name), 0.0) + EXACT for row in own)
+        count += sum(row.beyond <= lengths.get(row.key, 0.0) + EXACT for row in own)
     return count

@@ -30,7 +30,8 @@ from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import remove_tree
 from flashtwin.study.fit import beside, candidate, intervals, search
 from flashtwin.study.fit import fit as fitting
-from flashtwin.study.fit.observed import binned, curve_of_columns, observed
+from flashtwin.study.fit.observed import observed
+from flashtwin.study.fit.rates import binned, curve_of_columns
 from flashtwin.study.fit.trials import Search, Tried
 from flashtwin_lab import coverage, proof
 from flashtwin_lab.make import fit as page
@@ -113,7 +114,7 @@ def test_a_fill_gives_cache_and_rates_back(twin: fitting.Twin) -> None:
         low, high = twin.fitted.intervals[name]
         assert low <= TRUE[name] <= high, (name, low, high)
         # Without what calibration adds at both ends.
-        longer = np.exp(2 * intervals._longer_log(twin.fitted.space.structure, name))
+        longer = np.exp(2 * intervals.longer_log(twin.seen, twin.fitted.space.structure, name))
         assert high / low / longer < 1.25, (name, low, high)
     # A fill asks for no read, and never rests.
     assert not {"slc_read", "native_read", "idle"} & set(twin.fitted.intervals)
@@ -370,7 +371,9 @@ def test_a_twin_that_is_the_drive_predicts_it(space: candidate.Space) -> None:
 
 
 def held(drive: int, low: float, high: float, true: float = 1.0) -> coverage.Held:
-    return coverage.Held(drive=drive, way="direct", name="cache", true=true, low=low, high=high)
+    return coverage.Held(
+        drive=drive, fills="once", way="direct", name="cache", true=true, low=low, high=high
+    )
 
 
 def test_intervals_get_as_much_longer_as_19_of_20_drives_ask() -> None:

@@ -21,19 +21,10 @@ from flashtwin.model.job import Job
 from flashtwin.model.step import Chain, NotPossible, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.runner.replay import detail_of
 from flashtwin.runs.journal import StepRecord, record_of
-from flashtwin.study.fit import candidate
-from flashtwin.study.fit import observed as reading
-from flashtwin.study.fit.observed import (
-    LEAST_BIN,
-    LEAST_IN_ORDER,
-    MOST_OF_A_RATE,
-    Chapter,
-    FoundRest,
-    Observed,
-    Seen,
-    found_rest,
-    observed,
-)
+from flashtwin.study.fit import candidate, chapters
+from flashtwin.study.fit.chapters import LEAST_IN_ORDER, MOST_OF_A_RATE, Chapter
+from flashtwin.study.fit.observed import FoundRest, Observed, found_rest, observed
+from flashtwin.study.fit.rates import LEAST_BIN, Seen
 from flashtwin.study.fit.trials import Search
 
 MIB = 1 << 20
@@ -453,7 +444,7 @@ def joined(*runs: Any) -> tuple[list[StepRecord], list[Result]]:
 def test_random_writes_before_a_fill_are_shortened_and_still_use_up_the_flash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reading, "MOST_BEFORE_FILL", 30_000)
+    monkeypatch.setattr(chapters, "MOST_BEFORE_FILL", 30_000)
     run: Any = StepsOfATwin(flat_spec(separates=True), random_then_filled(0.6))
     fill: Any = StepsOfATwin(flat_spec(separates=True), [Purge(), write("fill", CAPACITY)])
     run.steps, run.answers = joined(fill, run)

@@ -75,16 +75,22 @@ class Stranger:
 
     def drive(self, number: int) -> Drive:
         """The drive behind its host, to be measured."""
-        return _Host(
-            self.spec,
-            seed=number + 1,
-            capacity_bytes=self.spec.capacity_bytes,
-            slower=1.0,
-            prior=self.prior,
-            rng=np.random.default_rng((number, 3)),
-            knee=None,
-            shares_of_s=EFFECTS_S,
-        )
+        return behind_a_host(self.spec, self.prior, number)
+
+
+def behind_a_host(spec: _core.Spec, prior: Mapping[str, Any], number: int) -> Drive:
+    """A drive as a host of the prior records it: with noise, stalls and dips that the number
+    decides."""
+    return _Host(
+        spec,
+        seed=number + 1,
+        capacity_bytes=spec.capacity_bytes,
+        slower=1.0,
+        prior=prior,
+        rng=np.random.default_rng((number, 3)),
+        knee=None,
+        shares_of_s=EFFECTS_S,
+    )
 
 
 def name_of(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> str:

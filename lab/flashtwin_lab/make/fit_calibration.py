@@ -2,7 +2,8 @@
 
     .venv/bin/python -m flashtwin_lab.make.fit_calibration [DRIVES [SEED]]
 
-Drives of the fit's own kinds are drawn and fitted (`coverage`). Of each value 95 % of
+Drives of the fit's own kinds are drawn and fitted (`coverage`), to a run with one fill and to one
+with two. Of each value 95 % of
 the intervals (conformal; the largest where fewer than 19 drives determine it) decides by how much
 intervals have to be longer. What holds is told for each drive with the lengths of the others. The
 file is written after each drive, so that one that is stopped has what the drives so far say.
@@ -22,7 +23,8 @@ HEAD = """\
 # that it holds as often as it says; see coverage.py. Made by `flashtwin_lab.make.fit_calibration`,
 # seed {seed}, drives 0 to {last}: {held} of their {count} intervals hold with the lengths that the
 # other drives say ({before} without any).
-# `drives`: so many determine the value.
+# `once`, `twice`: of runs that have one fill of the erased drive, or more. `drives`: so many
+# determine the value.
 schema = 1
 """
 
@@ -32,18 +34,19 @@ def main(drives: int, seed: int) -> None:
     intervals._calibration = dict  # type: ignore[assignment]
     rows: list[coverage.Held] = []
     for number in range(drives):
-        rows += coverage.held(seed, number)
+        for fills in coverage.BATTERIES:
+            rows += coverage.held(seed, number, fills)
         print(f"{number + 1} of {drives}: {write(rows, seed, number)}", file=sys.stderr)
 
 
 def write(rows: list[coverage.Held], seed: int, last: int) -> str:
     """The file; what of the intervals holds."""
-    counts = Counter((row.way, row.name) for row in rows)
+    counts = Counter(row.key for row in rows)
     before, after = sum(row.holds for row in rows), coverage.held_by_others(rows)
     head = HEAD.format(seed=seed, last=last, held=after, count=len(rows), before=before)
     sections = [
-        f"\n[values.{way}.{name}]\nlonger = {length + 0.0005:.3f}\ndrives = {counts[way, name]}\n"
-        for (way, name), length in coverage.longer(rows).items()
+        f"\n[values.{'.'.join(key)}]\nlonger = {length + 0.0005:.3f}\ndrives = {counts[key]}\n"
+        for key, length in coverage.longer(rows).items()
     ]
     intervals.CALIBRATION.write_text(head + "".join(sections))
     return f"{len(rows)} intervals, {before} held, {after} hold"

@@ -23,7 +23,8 @@ from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.inputs import read_toml
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
-from flashtwin.study.fit.observed import DEVIATIONS, Chapter
+from flashtwin.study.fit.chapters import Chapter
+from flashtwin.study.fit.observed import DEVIATIONS, Observed
 from flashtwin.study.fit.trials import (
     NEXT,
     Floats,
@@ -155,7 +156,7 @@ def fitted(
         known = {name: ends for name, ends in known.items() if name not in candidate.READS}
     if search.seen.has_requests:
         # Otherwise dies show in the size of superblocks alone, and those of the copy are its own.
-        known = {"dies": _dies_between(winner, rivals, untold), **known}
+        known = {"dies": _dies_between(search, winner, rivals, untold), **known}
     return Fitted(
         space=space,
         values=values,
@@ -219,7 +220,9 @@ def _posterior(
         [math.exp(CALMER * (best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
     )
     likely[: len(kinds)] /= likely[: len(kinds)].sum()
-    numbers = rng.choice(len(spaces), size=DRAWS, p=likely / likely.sum())
+    # Evenly over the shares (systematic resampling): one with a sixth of them has two or three.
+    shares = np.cumsum(likely / likely.sum())
+    numbers = np.searchsorted(shares[:-1], (np.arange(DRAWS) + rng.random()) / DRAWS)
     drawn: list[tuple[Space, Mapping[str, float], float]] = []
     for number, (other, own) in enumerate(spaces):
         # All draws of a space at once, so that every core has some.
@@ -295,7 +298,7 @@ def _with_intervals(
     deviations = np.sqrt(np.diag(_with_host(covariance, space)))
     intervals = {
         name: _ends(
-            best, tried, index, near, DEVIATIONS * deviations[index], _longer(space.structure, name)
+            best, tried, index, near, DEVIATIONS * deviations[index], _longer(search, space, name)
         )
         for index, name in enumerate(space.free)
     }
@@ -334,7 +337,7 @@ def _by_either(
 
 
 def _dies_between(
-    winner: Searched, rivals: Sequence[Searched], untold: float
+    search: Search, winner: Searched, rivals: Sequence[Searched], untold: float
 ) -> tuple[float, float]:
     """The fewest and the most dies (powers of two) whose misfit is at most `untold`."""
     space = winner[0]
@@ -344,26 +347,29 @@ def _dies_between(
         if (other.structure, other.cell) == (space.structure, space.cell)
         if best_of(shown).total <= untold
     ] + [space.usual["dies"]]
-    factor = 2.0 ** math.ceil(_longer_log(space.structure, "dies") / math.log(2.0) - 1e-2)
+    factor = 2.0 ** math.ceil(
+        longer_log(search.seen, space.structure, "dies") / math.log(2.0) - 1e-2
+    )
     return max(min(dies) / factor, 1.0), min(max(dies) * factor, candidate.MOST_DIES)
 
 
 @lru_cache(maxsize=1)
-def _calibration() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    table: dict[str, dict[str, dict[str, float]]] = read_toml(CALIBRATION)["values"]
+def _calibration() -> Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]:
+    table: dict[str, dict[str, dict[str, dict[str, float]]]] = read_toml(CALIBRATION)["values"]
     return table
 
 
-def _longer_log(structure: Structure, name: str) -> float:
+def longer_log(seen: Observed, structure: Structure, name: str) -> float:
     """How much longer `calibration.toml` makes an interval at each end, in the logarithm of the
-    value."""
-    rows = _calibration().get(structure.group, {})
+    value: one that rests on a single fill, in which nothing tells the host from the drive, or on
+    several."""
+    rows = _calibration().get("once" if seen.fills < 2 else "twice", {}).get(structure.group, {})
     return float(rows.get(name, {}).get("longer", 0.0))
 
 
-def _longer(structure: Structure, name: str) -> float:
+def _longer(search: Search, space: Space, name: str) -> float:
     """What calibration adds to both ends of an interval, in spreads."""
-    return _longer_log(structure, name) / hypothesis.values()[name].spread
+    return longer_log(search.seen, space.structure, name) / hypothesis.values()[name].spread
 
 
 def _usual_again(

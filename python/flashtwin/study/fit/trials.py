@@ -24,7 +24,9 @@ from flashtwin import _core
 from flashtwin.catalogue.loader import BadSpecError
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
-from flashtwin.study.fit.observed import Chapter, Observed, SmallStep, binned, curve_of_columns
+from flashtwin.study.fit.chapters import Chapter, SmallStep
+from flashtwin.study.fit.observed import Observed
+from flashtwin.study.fit.rates import binned, curve_of_columns
 from flashtwin.study.fit.shared import Shared
 
 Floats = NDArray[np.float64]
