@@ -38,7 +38,7 @@ from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Target, Variant
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit.fit import SIMULATIONS, fit
-from flashtwin_lab.blind import generate, judge, strangers
+from flashtwin_lab.blind import generate, judge, shards, strangers
 from flashtwin_lab.blind.judge import CampaignDocument, Row
 from flashtwin_lab.blind.shards import Shard
 
@@ -59,6 +59,8 @@ SYNC_WRITES = 4000
 AT_LEAST, HOLDS = 0.8, 0.9
 # Drives of the posterior that are simulated: two of each way to choose victims.
 DRAWS = 8
+# What files of `blind --append` call this campaign.
+KIND = "fit"
 # Fewer drives than this tell no share.
 FEWEST = 19
 # The memory that the work on a drive takes.
@@ -176,9 +178,18 @@ def proof(
         if on_end is not None:
             on_end(done, drive.told)
 
-    shard = Shard(kind="fit", path=append, seed=seed, of_json=lambda fields: Predicted(**fields))
+    shard = Shard(kind=KIND, path=append, seed=seed, of_json=_of_json)
     drives = shard.drives(works, told, failed)
     return Proof(rows=tuple(rows(drives)), drives=tuple(drives))
+
+
+def kept(path: Path) -> list[shards.Kept]:
+    """The drives that a proof in pieces has kept in a file, each a `Predicted`."""
+    return shards.kept(path, KIND, _of_json)
+
+
+def _of_json(fields: Mapping[str, Any]) -> Predicted:
+    return Predicted(**fields)
 
 
 def _why(ended: Ended) -> str:

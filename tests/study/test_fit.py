@@ -731,4 +731,4 @@ def test_a_kind_that_few_drives_have_is_recovered(tmp_path: Path, name: str, pas
 
 
 def test_the_page_shows_the_fitted_drives_as_they_are_kept() -> None:
-    assert page.block(page.kept()) in page.PAGE.read_text()
+    assert page.block(proof.kept(page.KEPT)) in page.PAGE.read_text()

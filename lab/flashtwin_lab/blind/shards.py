@@ -49,7 +49,7 @@ class Shard:
         are those of the drives from 0 on. `failed` is told the number of a drive that gave none."""
         if self.path is None:
             return pooled(works, on_end, failed)
-        rows = self._kept(self.path)
+        rows = _rows(self.path, self.kind, self.of_json)
         there = {row["number"] for row in rows if row["seed"] == self.seed}
         lacking = [number for number in range(len(works)) if number not in there]
 
@@ -67,38 +67,67 @@ class Shard:
             raise Interrupted(
                 f"stopped; drives in {self.path} so far: {len(rows)}; the same command goes on"
             ) from stop
-        return [self._drive(row) for row in rows]
-
-    def _kept(self, path: Path) -> list[dict[str, Any]]:
-        if not path.exists():
-            return []
-        try:
-            document = inputs.parse_json(inputs.read_regular(path, most_bytes=MOST_BYTES))
-        except ValueError as error:
-            raise self._refused(f"{path} cannot be read: {error}") from error
-        known = isinstance(document, dict) and document.get("schema") == SCHEMA
-        if not known or document.get("kind") != self.kind:
-            raise self._refused(f"{path} holds no drives of blind's {self.kind}")
-        try:
-            rows = [dict(row) for row in document["drives"]]
-            for row in rows:
-                self._drive(row)
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._refused(f"{path} has a drive that cannot be read: {error}") from error
-        return rows
-
-    def _drive(self, row: Mapping[str, Any]) -> Any:
-        return self.of_json({key: row["drive"][key] for key in row["drive"] if key != "measured"})
+        return [_drive(row, self.of_json) for row in rows]
 
     def _write(self, rows: Sequence[Mapping[str, Any]]) -> None:
         assert self.path is not None, "what is kept nowhere is not written"
         document = {"schema": SCHEMA, "kind": self.kind, "drives": rows}
         outputs.write(self.path, json.dumps(document, indent=1) + "\n")
 
-    def _refused(self, why: str) -> FlashtwinError:
-        return FlashtwinError(
-            why, hint="hand over another file, or one that --append made", exit_code=USAGE
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A drive of a file: of which seed it has which number, and the commit of the code that judged
+    it."""
+
+    seed: int
+    number: int
+    commit: str
+    drive: Any
+
+
+def kept(path: Path, kind: str, of_json: Callable[[Mapping[str, Any]], Any]) -> list[Kept]:
+    """The drives that a file has, in the order in which they were judged."""
+    return [
+        Kept(
+            seed=row["seed"],
+            number=row["number"],
+            commit=row["commit"],
+            drive=_drive(row, of_json),
         )
+        for row in _rows(path, kind, of_json)
+    ]
+
+
+def _rows(
+    path: Path, kind: str, of_json: Callable[[Mapping[str, Any]], Any]
+) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    try:
+        document = inputs.parse_json(inputs.read_regular(path, most_bytes=MOST_BYTES))
+    except ValueError as error:
+        raise _refused(f"{path} cannot be read: {error}") from error
+    known = isinstance(document, dict) and document.get("schema") == SCHEMA
+    if not known or document.get("kind") != kind:
+        raise _refused(f"{path} holds no drives of blind's {kind}")
+    try:
+        rows = [dict(row) for row in document["drives"]]
+        for row in rows:
+            _drive(row, of_json)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _refused(f"{path} has a drive that cannot be read: {error}") from error
+    return rows
+
+
+def _drive(row: Mapping[str, Any], of_json: Callable[[Mapping[str, Any]], Any]) -> Any:
+    return of_json({key: row["drive"][key] for key in row["drive"] if key != "measured"})
+
+
+def _refused(why: str) -> FlashtwinError:
+    return FlashtwinError(
+        why, hint="hand over another file, or one that --append made", exit_code=USAGE
+    )
 
 
 def _numbered(

@@ -6,13 +6,12 @@ The drives are those of lab/flashtwin_lab/blind/fitted.json, which
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from flashtwin_lab import proof
+from flashtwin_lab.blind.shards import Kept
 from flashtwin_lab.make import DOCS
 
 PAGE = DOCS / "concepts" / "fit.md"
@@ -22,14 +21,11 @@ BLOCK = re.compile(r"<!-- fitted drives -->\n.*?<!-- end of fitted drives -->\n"
 WORST = 12
 
 
-def block(rows: Sequence[Any]) -> str:
+def block(rows: Sequence[Kept]) -> str:
     """The part of the page that the kept drives decide."""
-    drives = [
-        proof.Predicted(**{key: value for key, value in row["drive"].items() if key != "measured"})
-        for row in rows
-    ]
-    seeds = ", ".join(str(seed) for seed in dict.fromkeys(row["seed"] for row in rows))
-    commits = ", ".join(dict.fromkeys(row["commit"] for row in rows))
+    drives = [row.drive for row in rows]
+    seeds = ", ".join(str(seed) for seed in dict.fromkeys(row.seed for row in rows))
+    commits = ", ".join(dict.fromkeys(row.commit for row in rows))
     cpu_min = sum(drive.cpu_s for drive in drives) / 60 / len(drives)
     lines = [
         "<!-- fitted drives -->",
@@ -43,7 +39,7 @@ def block(rows: Sequence[Any]) -> str:
         f"The {min(WORST, len(drives))} whose worst prediction is farthest off; rate of the twin "
         "over the drive's, with a star where the 90 % interval misses:",
         "",
-        *_worst(rows, drives),
+        *_worst(rows),
         "<!-- end of fitted drives -->",
     ]
     return "\n".join(lines) + "\n"
@@ -68,13 +64,13 @@ def _kinds(drives: Sequence[proof.Predicted]) -> Iterator[str]:
         yield f"| {kind} | {len(own)} | {same} | {right} |"
 
 
-def _worst(rows: Sequence[Any], drives: Sequence[proof.Predicted]) -> Iterator[str]:
+def _worst(rows: Sequence[Kept]) -> Iterator[str]:
     yield "| seed, drive | is | fitted as | " + " | ".join(proof.NEAR) + " |"
     yield "|---|---|---|" + "---|" * len(proof.NEAR)
-    pairs = sorted(zip(rows, drives, strict=True), key=lambda pair: -proof.off(pair[1]))
-    for row, drive in pairs[:WORST]:
+    for row in sorted(rows, key=lambda row: -proof.off(row.drive))[:WORST]:
+        drive = row.drive
         design = drive.name.rpartition(" ")[0]
-        where = f"| {row['seed']}, {row['number']} | {design} "
+        where = f"| {row.seed}, {row.number} | {design} "
         if drive.error is not None:
             yield f"{where}| not: {drive.error} |" + " |" * len(proof.NEAR)
             continue
@@ -84,16 +80,10 @@ def _worst(rows: Sequence[Any], drives: Sequence[proof.Predicted]) -> Iterator[s
         yield f"{where}| {drive.structure} | " + " | ".join(cells) + " |"
 
 
-def kept() -> list[Any]:
-    """The drives that were fitted so far, with their seeds and numbers."""
-    rows: list[Any] = json.loads(KEPT.read_text())["drives"]
-    return rows
-
-
 def main() -> None:
     text = PAGE.read_text()
     assert BLOCK.search(text), "fit.md has no fitted drives"
-    PAGE.write_text(BLOCK.sub(lambda _: block(kept()), text))
+    PAGE.write_text(BLOCK.sub(lambda _: block(proof.kept(KEPT)), text))
 
 
 if __name__ == "__main__":
