@@ -57,6 +57,21 @@ def test_beside_an_end_no_larger_cache_is_left_open(tmp_path: Path) -> None:
     assert not [text for text in texts if "may be larger" in text]
 
 
+def test_a_cache_that_becomes_slower_has_both_ends(tmp_path: Path) -> None:
+    rates = [*np.linspace(1900, 1750, 100), *np.linspace(1400, 1250, 50), *[310.0] * 1000]
+    found = infer(read(written(tmp_path, csv_of(rates))))
+    cliff = (sum(rates[:150])) * 1e6
+    assert "if a cache became slower as it filled" in found.sentence
+    assert found.size is not None and found.size.low is not None and found.size.high is not None
+    assert found.size.low < cliff < found.size.high * 1.005
+
+
+def test_a_long_decline_is_told(tmp_path: Path) -> None:
+    found = infer(read(written(tmp_path, csv_of(list(np.linspace(245, 120, 2000))))))
+    assert found.cache == "none seen"
+    assert any("drifts from 235 MB/s to 137 MB/s" in note for note in found.notes), found.notes
+
+
 @pytest.mark.parametrize("seed", [97, 109, 233, 245])
 def test_what_is_said_beside_a_size_rests_on_the_same_curve(seed: int) -> None:
     """Rough series, in which one way of joining samples shows an end and another shows none."""

@@ -14,6 +14,7 @@ from thinning import thinned
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.study.infer.infer import infer
+from flashtwin.study.infer.pauses import without_pauses
 from flashtwin.study.infer.read import Choices, read, read_all
 from flashtwin.study.infer.read.series import MOST
 from flashtwin.study.infer.samples import Samples
@@ -428,3 +429,75 @@ def test_a_hole_in_the_times_of_rates_is_told_with_its_bytes(tmp_path: Path) -> 
     rows = [f"{n + 100 * (n > 20)},{r}" for n, r in enumerate(RATES, 1)]
     samples = read(written(tmp_path, "\n".join(["second,write_MB_s", *rows])))
     assert any("up to 101 s apart" in note and "303 GB" in note for note in samples.notes)
+
+
+def log_without(first: int, last: int) -> str:
+    """A fio log of `RATES` without rows for these seconds, which pass without a byte."""
+    rows, second = [], 0
+    for n, r in enumerate(RATES):
+        second += 1 + (last - first if n == first else 0)
+        rows.append(f"{1000 * second}, {r * 1e6 / 1024:.0f}, 1, 0")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("seconds", [1, 5, 60])
+def test_a_hole_in_a_fio_log_has_no_bytes(tmp_path: Path, seconds: int) -> None:
+    samples = read(written(tmp_path, log_without(20, 20 + seconds), "a_bw.1.log"))
+    assert samples.size.sum() == pytest.approx(TOTAL, rel=1e-3)
+    assert samples.dt_s.sum() == pytest.approx(len(RATES) + seconds)
+    assert not samples.notes
+    found = infer(samples)
+    assert found.size is not None and found.size.value == pytest.approx(120e9, rel=0.01)
+
+
+def test_a_hole_in_rates_is_in_the_interval_of_the_size(tmp_path: Path) -> None:
+    rows = [f"{n + 20 * (n > 20)},{r}" for n, r in enumerate(RATES, 1)]
+    found = infer(read(written(tmp_path, "\n".join(["second,write_MB_s", *rows]))))
+    assert found.size is not None and found.size.low is not None and found.size.high is not None
+    # The rate may have gone on for 20 s, or not.
+    assert found.size.low < 120e9 < 180e9 < found.size.high + 1e9
+
+
+def test_times_without_writes_are_left_out(tmp_path: Path) -> None:
+    idle = [0.0] * 300
+    rates = [*idle, *RATES[:240], *idle, *[3000.0] * 20, *RATES[40:], *idle]
+    rows = [f"{n},{r}" for n, r in enumerate(rates, 1)]
+    found = infer(read(written(tmp_path, "\n".join(["second,write_MB_s", *rows]))))
+    assert [round(speed.value / 1e6) for _, _, speed in found.plateaus] == [3000, 500, 3000, 500]
+    assert any("for 5 min from 220 GB on" in note for note in found.notes)
+    assert any("10 min without writes at the ends" in note for note in found.notes)
+
+
+def test_a_drive_that_stops_again_and_again_keeps_its_stops(tmp_path: Path) -> None:
+    rates = [*([500.0] * 60 + [0.0] * 40) * 8]
+    rows = [f"{n},{r}" for n, r in enumerate(rates, 1)]
+    samples = read(written(tmp_path, "\n".join(["second,write_MB_s", *rows])))
+    assert without_pauses(samples).dt_s.sum() == pytest.approx(800 - 40)
+
+
+def test_a_rounded_total_is_read_in_longer_samples(tmp_path: Path) -> None:
+    done = [round(0.0283 * n, 2) for n in range(1, 1200)]
+    rows = [f"{n},{b:.2f}" for n, b in enumerate(done, 1)]
+    samples = read(written(tmp_path, "\n".join(["elapsed_s,written_total_GB", *rows])))
+    assert samples.size.sum() == pytest.approx(done[-1] * 1e9)
+    assert any("rounded to 10 MB" in note for note in samples.notes)
+    (found,) = infer(samples).plateaus
+    assert found[2].value == pytest.approx(28.3e6, rel=0.01)
+
+
+def test_a_rate_of_0_beside_bytes_takes_no_time(tmp_path: Path) -> None:
+    rows = ["1,1000", "2,1000", "2,0", "3,1000", "3.5,0", "4,1000", "5,1000"]
+    samples = read(written(tmp_path, "\n".join(["written_GB,write_MB_s", *rows])))
+    assert samples.size.sum() == pytest.approx(5e9)
+    assert samples.dt_s.sum() == pytest.approx(5.0)
+    assert any("1 row with bytes and a rate of 0" in note for note in samples.notes)
+    with pytest.raises(FlashtwinError, match="fewer bytes in line 5"):
+        read(written(tmp_path, "written_GB,write_MB_s\n1,9\n2,9\n3,9\n2.5,9\n4,9"))
+
+
+def test_one_column_is_read_with_its_interval(tmp_path: Path) -> None:
+    path = written(tmp_path, "\n".join(["Write Speed (MB/s)", *map(str, RATES)]))
+    assert read(path, Choices(interval_s=1.0)).size.sum() == pytest.approx(TOTAL)
+    with pytest.raises(FlashtwinError, match="no column with a time") as refused:
+        read(path)
+    assert "--interval" in (refused.value.hint or "")

@@ -52,6 +52,10 @@ FEWEST_PAST_LOW = 3
 
 Marks = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
+# A first plateau that ends by less than this factor may be a part of a cache, where a larger drop
+# follows: by this factor at least, and by more than the square of the small one.
+SMALL_DROP, CLIFF = 1.5, 2.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Excursion:
@@ -112,6 +116,19 @@ class Shape:
     def plateaus(self) -> tuple[Plateau, ...]:
         """All plateaus in order."""
         return (self.head, *self.rest.plateaus)
+
+    @property
+    def cliff(self) -> Edge | None:
+        """A far larger drop than that at the end of the first plateau, where that is small: a cache
+        that becomes slower as it fills may end there."""
+        rates = [plateau.speed.value for plateau in self.plateaus]
+        drops = [before / max(after, 1.0) for before, after in pairwise(rates)]
+        if len(drops) < 2 or drops[0] > SMALL_DROP:
+            return None
+        at = int(np.argmax(drops))
+        if drops[at] < max(CLIFF, drops[0] ** 2) or min(drops[:at]) < 1.0:
+            return None
+        return self.rest.edges[at - 1]
 
     @property
     def slower(self) -> Plateau | None:
@@ -228,7 +245,10 @@ def _shape(curve: Curve, start: FirstPlateau, hot: Marks) -> Shape:
     # What stands out within the one plateau, for the notes.
     within = _stages(curve, 0, hot, relative_noise).plateaus
     excursions = tuple(excursion for plateau in within for excursion in plateau.excursions)
-    head = replace(head, excursions=excursions)
+    fifth = curve.total_bytes / 5
+    ends = curve.mean_between(0.0, fifth), curve.mean_between(4 * fifth, curve.total_bytes)
+    drift = ends if start.verdict == "gradual" else None
+    head = replace(head, excursions=excursions, drift=drift)
     return Shape(first_plateau=start, head=head, edge=None, quiet=curve)
 
 

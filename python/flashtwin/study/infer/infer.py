@@ -28,6 +28,7 @@ from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer import findings
+from flashtwin.study.infer.pauses import without_pauses
 from flashtwin.study.infer.read import SEQUENTIAL
 from flashtwin.study.infer.samples import Figure, Samples, Summary
 
@@ -136,6 +137,8 @@ def infer(samples: Samples, history: str | None = None, first: Samples | None = 
     """What the series tells; see the module's text. `history`: the drive before, none where nobody
     says it, and it is taken for fresh. `first`: the series of the erased drive, where this one is
     of the full drive after it."""
+    samples = without_pauses(samples)
+    first = None if first is None else without_pauses(first)
     curve = findings.curve(samples)
     reason = _why_nothing(curve)
     if reason is not None:
@@ -250,27 +253,48 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
         hidden = hidden if most < curve.total_bytes else "of any size"
         seen = f"no end of a cache within {gb(curve.total_bytes)}: one {hidden} would not show"
         return _answer(samples, shape, "none seen", seen, bound=most, history=history)
-    size = calibration.widened_edge(shape.edge, "cache", curve, shape.quiet).place
-    # What the drive held may have taken that much of its cache, and no more.
-    size = replace(size, high=(size.high or size.value) + _held(history))
-    if int(np.searchsorted(curve.bytes_at, size.value)) <= RESOLVED:
+    end = calibration.widened_edge(shape.edge, "cache", curve, shape.quiet).place
+    # In a hole of the times nothing may have been written.
+    unsure = sum(in_hole for at, in_hole in samples.holes if at < end.value)
+    end = replace(end, low=max((end.low or end.value) - unsure, 0.0))
+    size = _size(end, shape, history)
+    if int(np.searchsorted(curve.bytes_at, end.value)) <= RESOLVED:
         most = size.high or size.value
         seen = f"below resolution: {RESOLVED} samples or fewer are faster, up to {gb(most)}"
         return _answer(samples, shape, "below resolution", seen, bound=most, history=history)
-    seen = f"the fast part ends at {gb(size.value)} ({gb(size.low or 0)} to {gb(size.high or 0)})"
-    if shape.burst is not None:
-        seen += f", or at {gb(shape.burst[0])} unless the faster beginning went into memory"
+    seen = _said_of_the_end(end, shape, size, history)
     of_fill = findings.of_an_erased_drive(samples, is_erased=history == FRESH)
     chance = next(finding for finding in of_fill if finding.name == "cache_probability")
     probability = chance.number or 0.0
     if probability < LIKELY:
         # The end of the plateau is told, and no size of a cache.
+        why = (chance.note or "").removeprefix("cannot tell: ")
         return _answer(
-            samples, shape, "cannot tell", f"cannot tell: {seen}: {chance.note}", history=history
+            samples, shape, "cannot tell", f"cannot tell: {seen}: {why}", history=history
         )
     cache: Cache = "yes" if probability >= fill_classes.CLAIMED else "likely"
     seen = f"{seen}; that it is a cache is {as_probability(probability)} probable"
     return _answer(samples, shape, cache, seen, size=size, history=history)
+
+
+def _size(end: Estimate, shape: Shape, history: str | None) -> Estimate:
+    """The size of a cache whose fast part ends there: a larger drop that follows may be its end,
+    and what the drive held may have taken that much of it, and no more."""
+    ends = [end] if shape.cliff is None else [end, shape.cliff.place]
+    most = max(each.high or each.value for each in ends)
+    return replace(end, high=most + _held(history))
+
+
+def _said_of_the_end(end: Estimate, shape: Shape, size: Estimate, history: str | None) -> str:
+    """Where the fast part ends, and where else it may."""
+    seen = f"the fast part ends at {gb(end.value)} ({gb(end.low or 0)} to {gb(end.high or 0)})"
+    if shape.cliff is not None:
+        seen += f", or at {gb(shape.cliff.place.value)}, if a cache became slower as it filled"
+    if shape.burst is not None:
+        seen += f", or at {gb(shape.burst[0])} unless the faster beginning went into memory"
+    if _held(history):
+        seen += f"; on an empty drive a cache may be as large as {gb(size.high or 0)}"
+    return seen
 
 
 def _of_a_full_drive(shape: Shape) -> str:

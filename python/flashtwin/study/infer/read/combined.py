@@ -38,6 +38,7 @@ def summed(parts: Sequence[Samples]) -> Samples:
 def joined(parts: Sequence[Samples]) -> Samples:
     """Runs one after another, without the time between them."""
     ends, begin = [], 0.0
+    written = [float(part.size.sum()) for part in parts]
     for part in parts:
         ends.append(part.end_s + begin)
         begin += float(part.end_s[-1])
@@ -49,6 +50,11 @@ def joined(parts: Sequence[Samples]) -> Samples:
         reads=any(part.reads for part in parts),
         degrees=_joined_degrees(parts),
         notes=_notes(parts),
+        holes=tuple(
+            (at + before, size)
+            for part, before in zip(parts, np.cumsum([0.0, *written[:-1]]).tolist(), strict=True)
+            for at, size in part.holes
+        ),
     )
 
 

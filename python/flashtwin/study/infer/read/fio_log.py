@@ -5,8 +5,9 @@ second. With log_avg_msec a row is the mean of an interval and its block size is
 request has a row, whose block size says what was written: those are added up by time, whatever
 the value is.
 
-Invariants: a log of latencies is refused, one of requests a second wants a block size; rows of
-zeros at the end, which old versions of fio write, are left out with a note.
+Invariants: a hole in the times is a time in which nothing was written; a log of latencies is
+refused, one of requests a second wants a block size; rows of zeros at the end, which old versions
+of fio write, are left out with a note.
 """
 
 from __future__ import annotations
@@ -190,7 +191,9 @@ class _Log:
         if self._doubled is not None:
             self._doubled.add(rows.ms * 1e-3, rows.value * factor)
         else:
-            self._builder.timed(rows.ms * 1e-3, rows.value * factor)
+            # fio writes no row of an interval without bytes, and the next row is of its own
+            # interval alone (`__add_samples` of its stat.c).
+            self._builder.timed(rows.ms * 1e-3, rows.value * factor, skips_idle=True)
 
     def _check_kind(self) -> None:
         """Whether the writes can be read of a log of this kind."""

@@ -77,8 +77,22 @@ def layout_of(source: Source) -> Layout:
         layout = _with(separator, lines)
         if layout is not None:
             return layout
+    alone = _alone(lines)
+    if alone is not None:
+        return alone
     _refuse_endless(source)
     raise _why_none(lines, separators)
+
+
+def _alone(lines: Sequence[tuple[int, str]]) -> Layout | None:
+    """The layout of a single column: a name, and a number in each line after it."""
+    rows = [(number, text) for number, text in lines if not text.lstrip().startswith(COMMENTS)]
+    if len(rows) < FEWEST or _has_values([rows[0][1].strip()]):
+        return None
+    if not all(is_number(text.strip()) for _, text in rows[1:]):
+        return None
+    number, name = rows[0]
+    return Layout(separator="\t", names=(name.strip(),), line=number)
 
 
 def _refuse_endless(source: Source) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from flashtwin.analysis.quantiles import median
 from flashtwin.model.units import readable_gb as gb
+from flashtwin.model.units import readable_size
 from flashtwin.study.infer.samples import Floats, Samples, UnreadableError
 
 MOST = 1 << 14
@@ -26,6 +27,13 @@ GAP_S, GAP_USUAL, SHORTEST_S = 600.0, 100.0, 1e-6
 # A log has a hole where two rows are five usual intervals apart. A note tells of holes that hold a
 # hundredth of all bytes.
 HOLE_USUAL, HOLE_SHARE = 5.0, 0.01
+# A log that has no rows of intervals without bytes lacks one where two are so many intervals apart.
+IDLE_USUAL = 1.9
+# Where a running total is rounded so that the bytes of an interval are fewer steps than this, as
+# many neighbours are read as one. Bytes that differ by less of the largest are the same.
+FEWEST_STEPS, SAME_SIZE = 30.0, 1e-6
+# So many samples are left of them.
+FEWEST_ROUNDED = 60
 # Different times of rows that are summed.
 MOST_STAMPS = 1 << 20
 DOUBLED = "several jobs in one log are summed with --doubled"
@@ -42,13 +50,18 @@ class Builder:
         self._kept = 0
         self._usual_s: float | None = None
         self._end_s: float | None = None
-        # Bytes in holes of the times, and the longest of these in seconds.
-        self._in_holes = self._hole_s = 0.0
+        # All bytes so far; those in holes of the times with their places, and the longest of these
+        # in seconds.
+        self._total = self._hole_s = 0.0
+        self._holes: list[tuple[float, float]] = []
+        # The least by which the bytes of two intervals differ: the step of a rounded total.
+        self._step = np.inf
 
     def add(self, dt: Floats, size: Floats, degrees: Floats | None = None) -> None:
         """Intervals that follow those before."""
         warm = np.full(dt.size, np.nan) if degrees is None else degrees
         self._seen += dt.size
+        self._total += float(size.sum())
         blocks = [dt, size, warm * dt]
         if self._each > 1:
             blocks = self._pooled(blocks)
@@ -58,15 +71,36 @@ class Builder:
         if self._kept > 2 * MOST:
             self._thin(MOST)
 
-    def timed(self, end: Floats, rate: Floats, degrees: Floats | None = None) -> None:
-        """Rates of intervals that end at these times."""
+    def timed(
+        self, end: Floats, rate: Floats, degrees: Floats | None = None, *, skips_idle: bool = False
+    ) -> None:
+        """Rates of intervals that end at these times. `skips_idle`: whoever wrote the log leaves
+        intervals without bytes out, so that a hole in the times is idle."""
         self._refuse_too_fast(rate)
         dt = self.lengths(end)
+        usual = self._usual_s or 0.0
+        if skips_idle:
+            idle = np.where(dt >= IDLE_USUAL * usual, dt - usual, 0.0)
+            dt, rate = (
+                np.column_stack(pair).ravel() for pair in ((idle, dt - idle), (0.0 * rate, rate))
+            )
+            keep = dt > 0
+            self.add(dt[keep], (rate * dt)[keep])
+            return
         size = rate * dt
-        hole = dt > HOLE_USUAL * (self._usual_s or 0.0)
-        self._in_holes += float(size[hole].sum())
+        hole = dt > HOLE_USUAL * usual
+        places = self._total + np.cumsum(size) - size
+        self._holes += zip(places[hole].tolist(), size[hole].tolist(), strict=True)
         self._hole_s = max(self._hole_s, float(dt[hole].max(initial=0.0)))
         self.add(dt, size, degrees)
+
+    def counted(self, end: Floats, size: Floats, degrees: Floats | None = None) -> None:
+        """Bytes of intervals that end at these times, out of a total that may be rounded."""
+        own = np.unique(size[size > 0])
+        apart = np.diff(own, prepend=0.0)
+        if own.size > 1:
+            self._step = min(self._step, float(apart[apart > SAME_SIZE * own[-1]].min()))
+        self.add(self.lengths(end), size, degrees)
 
     @staticmethod
     def _refuse_too_fast(rate: Floats) -> None:
@@ -146,6 +180,14 @@ class Builder:
         self._columns = [[column] for column in columns]
         self._kept = columns[0].size
 
+    def _rounded(self, size: Floats) -> int:
+        """How many neighbours have to be read as one, because the total is rounded."""
+        moving = size[size > 0]
+        if not np.isfinite(self._step) or not moving.size:
+            return 1
+        wanted = int(np.ceil(FEWEST_STEPS * self._step / median(moving)))
+        return int(np.clip(wanted, 1, max(size.size // FEWEST_ROUNDED, 1)))
+
     def samples(self, columns: str, *, notes: Sequence[str] = (), reads: bool = False) -> Samples:
         """All of it."""
         if self._kept > MOST:
@@ -154,6 +196,14 @@ class Builder:
             column.append(waiting.sum(keepdims=True)[: waiting.size])
         dt, size, warm = (np.concatenate(column) for column in self._columns)
         dt, size, warm = _without_slivers(dt, size, warm)
+        rounded = self._rounded(size)
+        if rounded > 1:
+            dt, size, warm = _by(rounded, dt, size, warm)
+            notes = (
+                *notes,
+                f"the running total is rounded to {readable_size(self._step)}: "
+                f"{rounded} neighbours are read as one",
+            )
         end = np.cumsum(dt)
         if end.size and end[-1] > LONGEST_S:
             raise UnreadableError(
@@ -164,10 +214,11 @@ class Builder:
                 f"has {size.sum():.6g} bytes written, more than any drive holds",
                 "check the units of the columns",
             )
-        if self._in_holes > HOLE_SHARE * size.sum():
+        in_holes = sum(size for _, size in self._holes)
+        if in_holes > HOLE_SHARE * size.sum():
             doubt = (
                 f"rows are up to {self._hole_s:.6g} s apart, and the rate after such a hole counts "
-                f"for all of it, {gb(self._in_holes)} in all: if nothing was written in it, or the "
+                f"for all of it, {gb(in_holes)} in all: if nothing was written in it, or the "
                 "clock was set, places after it are too large by that"
             )
             notes = (*notes, doubt)
@@ -182,7 +233,14 @@ class Builder:
             reads=reads,
             degrees=degrees if dt.size and np.isfinite(degrees).all() else None,
             notes=tuple(notes),
+            holes=tuple(self._holes),
         )
+
+
+def _by(count: int, *columns: Floats) -> list[Floats]:
+    """So many neighbours added up; the last ones may be fewer."""
+    starts = np.arange(0, columns[0].size, count)
+    return [np.add.reduceat(column, starts) for column in columns]
 
 
 def _without_slivers(*columns: Floats) -> list[Floats]:

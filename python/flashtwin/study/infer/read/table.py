@@ -10,7 +10,7 @@ those of samples of their own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -72,7 +72,7 @@ class _Reading:
         self._chosen, self._choices = chosen, choices
         self._numbers = Numbers(choices.decimal)
         self._builder, self._doubled = Builder(), Doubled() if choices.doubled else None
-        self._rows = self._blank = self._repeats = 0
+        self._rows = self._blank = self._repeats = self._zero_rates = 0
         self._last_row: list[str] | None = None
         self._done = self._read_bytes = self._rate_sum = 0.0
         self._gaps = False
@@ -98,7 +98,7 @@ class _Reading:
         self._rows += len(block.rows)
         if end is None:
             assert rate is not None and amount is not None, "the columns were chosen so"
-            self._sized(rate, amount, degrees)
+            self._sized(rate, amount, degrees, block.lines)
         elif self._amounts is not None:
             assert amount is not None, "the columns were chosen so"
             self._amounts.add(end, amount, degrees)
@@ -133,6 +133,12 @@ class _Reading:
             columns = f"{columns} ({self._chosen.degrees.name} has gaps: left out)"
         elif self._chosen.degrees is not None:
             columns = f"{columns}, {self._chosen.degrees.name}"
+        if self._zero_rates:
+            plural = "" if self._zero_rates == 1 else "s"
+            notes.append(
+                f"{self._zero_rates} row{plural} with bytes and a rate of 0: how long they took is "
+                "not known, and their bytes count at the next rate"
+            )
         if self._blank:
             plural = "" if self._blank == 1 else "s"
             notes.append(f"{self._blank} row{plural} without a value at the beginning: left out")
@@ -196,17 +202,32 @@ class _Reading:
         first = self._rows + 1
         return np.arange(first, first + len(block.rows), dtype=np.float64) * interval_s
 
-    def _sized(self, rate: Floats, done: Floats, degrees: Floats | None) -> None:
-        """Bytes against a rate: together they say how long each took."""
+    def _sized(
+        self, rate: Floats, done: Floats, degrees: Floats | None, lines: Sequence[int]
+    ) -> None:
+        """Bytes against a rate: together they say how long each took. A row at a rate of 0 wrote
+        nothing that its bytes show, or what they show is that of the next row too."""
         size = np.diff(done, prepend=self._done)
-        if np.any(size < 0) or np.any(rate <= 0):
+        fewer = np.flatnonzero(size < 0)
+        if fewer.size:
             raise UnreadableError(
-                "has bytes that become fewer, or rates of 0", "bytes are those since the start"
+                f"has fewer bytes in line {lines[fewer[0]]} than in the line before",
+                "bytes are those since the start: hand over one file a run, with --join",
             )
+        if np.any(rate < 0):
+            raise UnreadableError(
+                f"has a rate below 0 in line {lines[int(np.argmin(rate))]}", "correct the row"
+            )
+        stands = rate == 0
+        self._zero_rates += int((stands & (size > 0)).sum())
         self._done = float(done[-1])
-        moving = size > 0
+        # The bytes of rows at a rate of 0 count with the next row that has one.
+        moved = np.diff(np.cumsum(size)[~stands], prepend=0.0)
+        moving = moved > 0
         self._builder.rated(
-            size[moving], rate[moving], None if degrees is None else degrees[moving]
+            moved[moving],
+            rate[~stands][moving],
+            None if degrees is None else degrees[~stands][moving],
         )
 
     def _degrees(self, block: Block) -> Floats | None:

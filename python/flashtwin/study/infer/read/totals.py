@@ -57,7 +57,7 @@ class Amounts:
                 "hand over one file a run, with --join",
             )
         self._done = float(amount[-1])
-        self._builder.add(self._builder.lengths(end), size, degrees)
+        self._builder.counted(end, size, degrees)
 
     def finish(self) -> str:
         """How the bytes were read."""

@@ -1,0 +1,65 @@
+"""A series without the times in which nobody wrote: before it, after it, and pauses in it.
+
+What: a log of a meter goes on when the write has ended, and a host that waits writes nothing. Such
+stretches are taken out, with a note; of those in the middle only a few that are longer than any
+stall that an analysis reads as one. More of them are the drive's own.
+
+Invariants: no byte is lost but those of idle rows, which count for less than a five-hundredth of
+the usual rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from flashtwin.analysis.interruptions import DEAD_S, SINGLE
+from flashtwin.analysis.quantiles import median
+from flashtwin.model.units import readable_gb as gb
+from flashtwin.model.units import readable_seconds
+from flashtwin.study.infer.samples import Samples
+
+# A row with less than this share of the usual rate is idle: a file system writes a little.
+IDLE = 0.002
+
+
+def without_pauses(samples: Samples) -> Samples:
+    """The series between its first and its last byte, without its few pauses."""
+    rate = samples.size / samples.dt_s
+    if not (rate > 0).any():
+        return samples
+    marks = np.concatenate(([False], rate < IDLE * median(rate[rate > 0]), [False]))
+    edges = np.flatnonzero(marks[1:] != marks[:-1]).reshape(-1, 2)
+    count = rate.size
+    time_at = np.concatenate(([0.0], np.cumsum(samples.dt_s)))
+    middle = [
+        (first, last)
+        for first, last in edges.tolist()
+        if first > 0 and last < count and time_at[last] - time_at[first] > DEAD_S
+    ]
+    pauses = middle if len(middle) <= SINGLE else []
+    ends = [(first, last) for first, last in edges.tolist() if first == 0 or last == count]
+    keep = np.ones(count, dtype=np.bool_)
+    for first, last in (*ends, *pauses):
+        keep[first:last] = False
+    if keep.all():
+        return samples
+    done = np.concatenate(([0.0], np.cumsum(samples.size)))
+    notes = [
+        f"nothing was written for {readable_seconds(time_at[last] - time_at[first])} from "
+        f"{gb(done[first])} on: left out, as a pause of the host, in which a cache is emptied; a "
+        "drive that froze looks the same"
+        for first, last in pauses
+    ]
+    idle_s = sum(float(time_at[last] - time_at[first]) for first, last in ends)
+    if idle_s:
+        notes.append(f"{readable_seconds(idle_s)} without writes at the ends: left out")
+    return replace(
+        samples,
+        end_s=np.cumsum(samples.dt_s[keep]),
+        dt_s=samples.dt_s[keep],
+        size=samples.size[keep],
+        degrees=None if samples.degrees is None else samples.degrees[keep],
+        notes=(*samples.notes, *notes),
+    )
