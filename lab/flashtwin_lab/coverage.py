@@ -39,8 +39,8 @@ SIMULATIONS = 300
 HOLDS = 0.95
 # Powers of two have logarithms that differ by as little.
 EXACT = 1e-9
-# What they are measured by: one fill, as many a review's drive is, or two, so that the run tells
-# the host from the drive.
+# The batteries that measure them: one fill, as many a review's drive has, or two, so that the run
+# tells the host from the drive.
 BATTERIES = {
     "once": "fill:patterns=128k-q32,passes=1",
     "twice": "fill:patterns=128k-q32,passes=1,discover:tests=0,longest_s=0",

@@ -59,7 +59,7 @@ SYNC_WRITES = 4000
 AT_LEAST, HOLDS = 0.8, 0.9
 # Drives of the posterior that are simulated: two of each way to choose victims.
 DRAWS = 8
-# What files of `blind --append` call this campaign.
+# The name of this campaign in files of `blind --append`.
 KIND = "fit"
 # Fewer drives than this tell no share.
 FEWEST = 19

@@ -66,6 +66,18 @@ def from_there(second: float, _done: float) -> float:
     return 1.0 if second < 60 else (0.2 if (second - 60) % 30 < 15 else 0.5)
 
 
+def faster_late(second: float, _done: float) -> float:
+    """Late in the fill a cache takes data again now and then, faster than the flash before."""
+    late = second - 900
+    return 1.0 if late < 0 else (1.5 if late % 30 >= 22 else 0.7)
+
+
+def test_a_cache_that_takes_data_again_late_in_a_fill_is_no_heat() -> None:
+    series = curve(fill((2000, 60), (600, 700), factor=faster_late))
+    assert two_speeds(series) is None
+    assert shape_of(series).rest.edges
+
+
 @pytest.mark.parametrize("factor", [re_armed, from_there])
 def test_what_a_cache_does_from_its_end_on_is_not_taken_for_heat(factor: Factor) -> None:
     series = curve(fill((1000, 400), factor=factor))

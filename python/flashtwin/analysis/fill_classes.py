@@ -41,7 +41,6 @@ from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.first_plateau import LATE
 from flashtwin.analysis.quantiles import median
-from flashtwin.analysis.relaxation import Relaxation, relaxation
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
@@ -75,19 +74,11 @@ MANY_LOWS = 3
 LONG = 0.22
 # A drive warmed up in a first stretch that is this many times as long as those between lows.
 LONGER = 1.5
-# Times, as shares of the whole, at which an exponential decay is looked for: first, last, how many.
-# The least logarithms of its likelihood ratio to a step and to a straight line. Its fall as a
-# logarithm: a drive keeps a quarter of its speed when it is hot, and writes that collection limits
-# fall further.
-MOMENTS = (0.03, 0.85, 32)
-SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 14.0
-LEAST_FALL, MOST_FALL = 0.15, 1.45
-# Two equal stretches before it, in shares of the moment, and how far apart they may be beside it.
-BEFORE, LEVEL = ((0.2, 0.4), (0.5, 0.7)), 0.25
 RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"
 TURNS, TURNS_BRIEF = "two speeds in turns", "two speeds in turns, briefly fast"
 TURNS_FEW, TURNS_PAST = "two speeds in few turns", "two speeds in turns past the first plateau"
-IN_TWO_SPEEDS = (TURNS, TURNS_BRIEF, TURNS_FEW, TURNS_PAST)
+TURNS_GO_ON = "two speeds in turns past another plateau's end"
+IN_TWO_SPEEDS = (TURNS, TURNS_BRIEF, TURNS_FEW, TURNS_PAST, TURNS_GO_ON)
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
 # Looks of a fill past its end, and the look that it would have without: few fills of any
 # generator do so, and drives that nobody drew do it for reasons of their own.
@@ -189,7 +180,7 @@ def _after(shape: Shape) -> str:
 def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
     """What the slower stretches are like that were left out of the plateaus; a saw-tooth may be
     one of them."""
-    if _relaxes(shape.quiet):
+    if shape.decay_s is not None:
         return RELAXING
     turns = two_speeds(curve)
     if turns is not None:
@@ -219,31 +210,13 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
 
 def _in_turns(turns: TwoSpeeds) -> str:
     """The look of a fill that goes at two speeds in turns."""
-    if turns.is_past:
-        return TURNS_PAST
     if turns.are_few:
         return TURNS_FEW
+    if turns.goes_on:
+        return TURNS_GO_ON
+    if turns.is_past:
+        return TURNS_PAST
     return TURNS_BRIEF if turns.is_brief or turns.is_moved else TURNS
-
-
-def _relaxes(curve: Curve) -> bool:
-    """True where the speed holds a level and then decays exponentially to a lower one, by as much
-    as heat makes a drive slower."""
-    decays = []
-    for moment_s in np.geomspace(*MOMENTS) * curve.total_s:
-        decay = relaxation(curve, float(moment_s))
-        if decay is None or not _is_sure(decay):
-            continue
-        done = np.interp(moment_s * np.array(BEFORE), curve.time_at, curve.bytes_at)
-        first, last = np.maximum(np.diff(done)[:, 0], 1.0)
-        if abs(float(np.log(first / last))) <= LEVEL * decay.fall:
-            decays.append(decay)
-    best = max(decays, key=lambda decay: decay.over_straight, default=None)
-    return best is not None and LEAST_FALL <= best.fall <= MOST_FALL
-
-
-def _is_sure(decay: Relaxation) -> bool:
-    return decay.over_step >= SURE_OF_STEP and decay.over_straight >= SURE_OF_STRAIGHT
 
 
 def lows_of(recorded: Curve, shape: Shape) -> tuple[Return, ...]:
@@ -278,6 +251,14 @@ def _is_even(curve: Curve, low: Return) -> bool:
 
 def _steps(curve: Curve, first: int, last: int) -> Floats:
     return logs(curve.rate[max(first, 0) : max(last, 0)])
+
+
+def weight_of_heat(look: str) -> float:
+    """How many times as often a fill has this look where heat slows it as where something else
+    does, or nothing."""
+    share = likely("slowed", look)[0]["throttling"].value
+    common = _document()["common_slowed"]["throttling"]
+    return float(share / (1 - share) * (1 - common) / common)
 
 
 def likely(

@@ -34,6 +34,8 @@ Law = Literal["held", "turns"]
 # Throttled stretches begin at most so far below the highest temperature, in degrees or as a share
 # of the rise; the least degrees by which it rises before the first, and falls in each.
 SAME_DEGREES, SAME_SHARE = 1.5, 0.1
+# A drive goes on to warm by so much after it has slowed down, because its sensor is late.
+OVERSHOOT = 3.0
 WARMS, COOLS = 5.0, 1.5
 # A drive that throttles is warmer than at the start by this, in degrees.
 HOT = 15.0
@@ -230,9 +232,9 @@ def _rate(curve: Curve, begin_s: float, end_s: float) -> float:
 
 
 def is_warmest(end_s: float, at_s: Floats, degrees: Floats) -> bool:
-    """True where the drive is hot at this second and not warmer later: a plateau that ends there
+    """True where the drive is hot at this second and hardly warmer later: a plateau that ends there
     may end by throttling."""
     if at_s.size < FEWEST:
         return False
     there = float(np.interp(end_s, at_s, degrees))
-    return there - float(degrees[0]) >= HOT and float(degrees.max()) - there <= SAME_DEGREES
+    return there - float(degrees[0]) >= HOT and float(degrees.max()) - there <= OVERSHOOT

@@ -37,6 +37,19 @@ FEWEST_BEFORE = 3
 ROUNDS, LEAST_AWAY = 4, 0.02
 # A stall counts as no slower than this logarithm below the window's median.
 DEEPEST = 1.5
+# Times, as shares of the whole, at which an exponential decay is looked for: first, last, how many.
+# The least logarithms of its likelihood ratio to a step and to a straight line. Its fall as a
+# logarithm: a drive keeps a quarter of its speed when it is hot, and writes that collection limits
+# fall further.
+MOMENTS = (0.03, 0.85, 32)
+SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 14.0
+LEAST_FALL, MOST_FALL = 0.15, 1.45
+# Two equal stretches before it, in shares of the moment, and how far apart they may be beside it:
+# long ones, or shorter ones where another plateau has ended not long before.
+BEFORE = (((0.2, 0.4), (0.5, 0.7), 0.25), ((0.45, 0.57), (0.58, 0.7), 0.07))
+# Firmware that holds a temperature does so to the end: of this number of later bins at most this
+# share is back above the middle of the fall. A wave comes back.
+LATER, SHARE_BACK = 60, 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +60,25 @@ class Relaxation:
     fall: float
     over_step: float
     over_straight: float
+
+
+def decays_s(curve: Curve) -> float | None:
+    """About when the speed, which held a level, decays exponentially to a lower one, in seconds; by
+    as much as heat makes a drive slower, and for good."""
+    decays = []
+    for moment_s in (np.geomspace(*MOMENTS) * curve.total_s).tolist():
+        decay = relaxation(curve, moment_s)
+        if decay is None or not _is_sure(decay):
+            continue
+        if any(
+            _change_of(curve, moment_s * np.array(stretches)) <= most * decay.fall
+            for *stretches, most in BEFORE
+        ) and not _recovers(curve, moment_s, decay.fall):
+            decays.append((decay, moment_s))
+    best = max(decays, key=lambda pair: pair[0].over_straight, default=None)
+    if best is None or not LEAST_FALL <= best[0].fall <= MOST_FALL:
+        return None
+    return float(best[1])
 
 
 def relaxation(curve: Curve, moment_s: float) -> Relaxation | None:
@@ -108,3 +140,26 @@ def _best(rows: Floats, values: Floats) -> tuple[float, float] | None:
     sums = away.sum(axis=1)
     least = int(sums.argmin())
     return max(float(sums[least]), 1e-9), float(falls[least])
+
+
+def _change_of(curve: Curve, stretches_s: Floats) -> float:
+    """By how much the rates of two equally long stretches differ, in their logarithm."""
+    done = np.interp(stretches_s, curve.time_at, curve.bytes_at)
+    first, last = np.maximum(np.diff(done)[:, 0], 1.0)
+    return abs(float(np.log(first / last)))
+
+
+def _recovers(curve: Curve, moment_s: float, fall: float) -> bool:
+    """True where the speed comes back after it has decayed."""
+    before_s = moment_s * np.array(BEFORE[0][1])
+    (done,) = np.diff(np.interp(before_s, curve.time_at, curve.bytes_at))
+    middle = float(np.log(max(done, 1.0) / np.diff(before_s)[0])) - fall / 2
+    edges = np.linspace(moment_s, curve.total_s, LATER + 1)
+    later = np.diff(np.interp(edges, curve.time_at, curve.bytes_at)) / np.diff(edges)
+    back = np.log(np.maximum(later, 1.0)) > middle
+    fallen = int(np.argmin(back))
+    return bool(back[fallen:].mean() > SHARE_BACK)
+
+
+def _is_sure(decay: Relaxation) -> bool:
+    return decay.over_step >= SURE_OF_STEP and decay.over_straight >= SURE_OF_STRAIGHT

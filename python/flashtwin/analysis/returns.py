@@ -88,8 +88,9 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     if len(curve) < FEWEST:
         return curve, ()
     turns = two_speeds(curve)
-    if turns is not None and turns.is_past:
-        # From the first plateau on a cache that takes data again would do so too.
+    if turns is not None and turns.is_past and not turns.are_few:
+        # From the first plateau on a cache that takes data again would do so too, and late in a
+        # fill it does so a few times.
         others, lows = _lifted(cooled(curve, turns))
         return others, (*_slow(curve, turns), *lows)
     return _lifted(curve)

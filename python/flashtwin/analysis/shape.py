@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -35,6 +36,7 @@ from flashtwin.analysis.edges import Edge, locate
 from flashtwin.analysis.estimate import Estimate, speed
 from flashtwin.analysis.first_plateau import FirstPlateau, explained_by_line, first_plateau, is_step
 from flashtwin.analysis.quantiles import median
+from flashtwin.analysis.relaxation import decays_s
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.steady_state import Pieces, settled
 
@@ -116,6 +118,11 @@ class Shape:
     def plateaus(self) -> tuple[Plateau, ...]:
         """All plateaus in order."""
         return (self.head, *self.rest.plateaus)
+
+    @cached_property
+    def decay_s(self) -> float | None:
+        """About when the speed decays exponentially for good, in seconds, if it does."""
+        return decays_s(self.quiet)
 
     @property
     def cliff(self) -> Edge | None:

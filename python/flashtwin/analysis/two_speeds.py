@@ -15,8 +15,8 @@ which average a drive's own saw-tooth out, come first; fine ones show short turn
 Why in seconds: a journal or a cache that takes data again goes by bytes, and its stretches change
 in seconds where the speed does.
 
-Invariants: pure; at least two slow stretches, and none at the very beginning; `cooled` keeps all
-bytes, in their order and number.
+Invariants: pure; at least two slow stretches, and none at the very beginning; the drive's own speed
+is no higher in the turns than before them; `cooled` keeps all bytes, in their order and number.
 
 Source of the numbers: choices; drives were looked at whose insides are known.
 """
@@ -66,8 +66,9 @@ class TwoSpeeds:
     `depth` is the slow speed over the fast one; `slow_s` has the first and the last second of each
     slow stretch. `own`: the drive's own speed in each bin of `bin_s`, in bytes a second. `is_past`:
     that had fallen long before the first slow stretch began; `is_moved`: it fell as that began, or
-    shortly before. `is_brief`: the fast stretches are brief. `turns` counts all changes between
-    fast and slow.
+    shortly before. `is_brief`: the fast stretches are brief. `goes_on`: it fell between two slow
+    stretches, which have the same share of both speeds. `turns` counts all changes between fast and
+    slow.
     """
 
     depth: float
@@ -77,6 +78,7 @@ class TwoSpeeds:
     is_past: bool
     is_moved: bool
     is_brief: bool
+    goes_on: bool
     turns: int
 
     @property
@@ -137,12 +139,26 @@ def _in_levels(
         turns = len(stretches) - 1
         changes = (cost - TURN * turns) / CHANGE
         is_rare = changes <= max(CHANGES, CHANGES_SHARE * turns)
-        if is_rare and _as_heat_does(stretches, others) and _are_level(values, stretches, fall):
+        if (
+            is_rare
+            and _as_heat_does(stretches, others)
+            and _are_level(values, stretches, fall)
+            and not _rises(levels, cuts, slow, float(fall))
+        ):
             readings.append((cost, float(fall), slow))
     if not readings:
         return None
     _, fall, slow = min(readings, key=lambda reading: reading[0])
     return _told(levels, cuts, slow, fall, bin_s)
+
+
+def _rises(levels: Floats, cuts: Sequence[int], slow: Sequence[bool], fall: float) -> bool:
+    """True if the drive's own speed is higher in the turns than right before them. Heat makes no
+    drive faster; a cache that takes data again late in a fill does."""
+    own = np.repeat(levels + fall * np.array(slow), np.diff(cuts))
+    first = cuts[slow.index(True)]
+    before, later = own[:first][-(own.size - first) :], own[first:]
+    return median(later) - median(before) > max(SAME_LOG, SAME * fall)
 
 
 def _told(
@@ -164,6 +180,7 @@ def _told(
         bin_s=bin_s,
         is_past=bool(falls) and since > FROM_THERE * fast,
         is_moved=since <= FROM_THERE * fast,
+        goes_on=bool(np.ptp(own[np.array(slow)]) > tolerance),
         is_brief=fast < BRIEFLY * (fast + slower),
         turns=len(stretches) - 1,
     )

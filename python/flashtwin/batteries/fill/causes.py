@@ -59,6 +59,8 @@ LEAST_SHARE = 0.02
 # drive, which may leave no look, and where it denies that; less where it is warmest at a lasting
 # drop.
 THERMOMETER, DENIED, WARMEST = 1000.0, 50.0, 10.0
+# A first plateau ends by a decay within such a share of its time.
+AROUND_DECAY = 0.35
 # The highest rate is that of so many seconds, of a short fill of such a share; of three samples.
 HELD_S, HELD_SHARE, HELD_SAMPLES = 5.0, 0.01, 3
 LOOKS = {
@@ -89,6 +91,10 @@ LOOKS = {
     fill_classes.TURNS_FEW: (
         "two speeds in turns, after a longer first stretch, as of a drive that is hot and cool in "
         "turn, but only a few times"
+    ),
+    fill_classes.TURNS_GO_ON: (
+        "two speeds in turns, of one ratio before and after another plateau ends, as of a drive "
+        "that is hot and cool in turn: a cache that takes data again has one slower speed"
     ),
     fill_classes.TURNS_PAST: (
         "two speeds in turns, each for equally long, that begin long after the first plateau, as "
@@ -136,6 +142,9 @@ def cache_probability(
     kind: fill_classes.Beginning = "cache" if target.is_whole else "part"
     look = fill_classes.beginning(curve, shape, kind)
     likely, total = fill_classes.likely(kind, look, excluded)
+    if _ends_by_decay(curve, shape):
+        weight = fill_classes.weight_of_heat(fill_classes.RELAXING)
+        likely = _weighed(likely, weight, "heat")
     note = f"{_chances(likely)}; counted on {total} fills of random drives that begin like this"
     if likely["cache"].value < fill_classes.CLAIMED and shape.edge is not None:
         note = f"{note}; a second fill after a long rest would tell: a cache ends at the same byte"
@@ -148,6 +157,15 @@ def _ends_warmest(curve: Curve, shape: Shape, warm: Degrees | None) -> bool:
         return False
     end_s = float(curve.seconds_to(np.array([shape.edge.place.value]))[0])
     return heating.is_warmest(end_s, warm.at_s, warm.degrees)
+
+
+def _ends_by_decay(curve: Curve, shape: Shape) -> bool:
+    """True where the first plateau ends in an exponential decay, as firmware ends it that holds a
+    temperature."""
+    if shape.edge is None or shape.decay_s is None:
+        return False
+    (end_s,) = curve.seconds_to(np.array([shape.edge.place.value])).tolist()
+    return bool(abs(end_s - shape.decay_s) <= AROUND_DECAY * shape.decay_s)
 
 
 def _chances(likely: Mapping[str, Estimate]) -> str:
@@ -169,11 +187,11 @@ def slowed_by(
     from_s, how = _heated_from(curve, warm)
     is_denied = from_s is None and _is_denied(curve, shape, warm, look)
     if from_s is not None:
-        likely = _weighed(likely, THERMOMETER)
+        likely = _weighed(likely, THERMOMETER, "throttling")
     elif is_denied:
-        likely = _weighed(likely, 1 / DENIED)
+        likely = _weighed(likely, 1 / DENIED, "throttling")
     elif look == "none" and _ends_warmest(curve, shape, warm):
-        likely = _weighed(likely, WARMEST)
+        likely = _weighed(likely, WARMEST, "throttling")
     best = max(SLOWED, key=lambda word: likely[word].value)
     sure = likely[best].value >= SURE
     chances = ", ".join(
@@ -228,20 +246,25 @@ def _is_denied(curve: Curve, shape: Shape, warm: Degrees | None, look: str) -> b
     return heating.denies([(a, b) for a, b in seconds], warm.at_s, warm.degrees)
 
 
-def _weighed(likely: Mapping[str, Estimate], factor: float) -> dict[str, Estimate]:
-    """The probabilities once a thermometer counts `factor` times for heat, and their intervals."""
+def _weighed(likely: Mapping[str, Estimate], factor: float, cause: str) -> dict[str, Estimate]:
+    """The probabilities once evidence counts `factor` times for a cause, and their intervals."""
 
     def after(share: float, word: str) -> float:
-        odds = share / max(1 - share, 1e-9) * (factor if word == "throttling" else 1 / factor)
+        odds = share / max(1 - share, 1e-9) * (factor if word == cause else 1 / factor)
         return odds / (1 + odds)
 
-    values = {word: after(likely[word].value, word) for word in likely}
-    total = sum(values.values())
+    odds = likely[cause].value / max(1 - likely[cause].value, 1e-9) * factor
+    own = odds / (1 + odds)
+    others = 1 - likely[cause].value
+    values = {
+        word: own if word == cause else (1 - own) * likely[word].value / max(others, 1e-9)
+        for word in likely
+    }
     return {
         word: Estimate(
-            value=values[word] / total,
-            low=min(after(old.low or 0.0, word), values[word] / total),
-            high=max(after(1.0 if old.high is None else old.high, word), values[word] / total),
+            value=values[word],
+            low=min(after(old.low or 0.0, word), values[word]),
+            high=max(after(1.0 if old.high is None else old.high, word), values[word]),
         )
         for word, old in likely.items()
     }
