@@ -464,6 +464,12 @@ def test_times_without_writes_are_left_out(tmp_path: Path) -> None:
     rows = [f"{n},{r}" for n, r in enumerate(rates, 1)]
     found = infer(read(written(tmp_path, "\n".join(["second,write_MB_s", *rows]))))
     assert [round(speed.value / 1e6) for _, _, speed in found.plateaus] == [3000, 500, 3000, 500]
+    # The fast part that comes back after a pause is no reason against a cache.
+    assert found.cache == "likely" and found.size is not None
+    assert found.size.value == pytest.approx(120e9, rel=0.01)
+    assert found.sentence.count("MB/s to") == 4
+    (claim,) = [each for each in found.findings if each.name == "cache_probability"]
+    assert claim.number is not None and claim.number > 0.5
     assert any("for 5 min from 220 GB on" in note for note in found.notes)
     assert any("10 min without writes at the ends" in note for note in found.notes)
 

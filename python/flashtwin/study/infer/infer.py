@@ -28,7 +28,7 @@ from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer import findings
-from flashtwin.study.infer.pauses import without_pauses
+from flashtwin.study.infer.pauses import up_to, without_pauses
 from flashtwin.study.infer.read import SEQUENTIAL
 from flashtwin.study.infer.samples import Figure, Samples, Summary
 
@@ -51,6 +51,8 @@ FEWEST = 12
 RESOLVED = 3
 # The difference from a plateau's speed from which on a mean is told beside it.
 MEAN_TOLD = 0.02
+# A plateau that ends within this share of a pause's place ends at the pause.
+AT_A_PAUSE = 0.02
 NO_FIRST = (
     "only a fill of the erased drive shows whether the cache or erased flash ran out: add it with "
     "--first FILE"
@@ -145,12 +147,16 @@ def infer(samples: Samples, history: str | None = None, first: Samples | None = 
         return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
     if samples.pattern not in (None, SEQUENTIAL):
         return _of_no_fill(samples, curve)
-    of_cache = _of_cache(samples, curve, history)
+    of_cache, decides = _with_pauses(_of_cache(samples, curve, history), samples, history)
     taken = [TAKEN_FOR_FRESH] if history is None else []
     # Who knows the history of a drive knows how it was written.
     if history is None and samples.pattern is None:
         taken.append(TAKEN_FOR_A_FILL)
     of_fill = _findings(samples, history, first)
+    if decides is not samples:
+        of_beginning = {finding.name: finding for finding in _findings(decides, history, first)}
+        claim = of_beginning["cache_probability"]
+        of_fill = tuple(claim if each.name == claim.name else each for each in of_fill)
     if samples.degrees is None and any(map(_is_open, of_fill)):
         taken.append(HEAT_OR_A_LIMIT)
     return replace(
@@ -295,6 +301,29 @@ def _said_of_the_end(end: Estimate, shape: Shape, size: Estimate, history: str |
     if _held(history):
         seen += f"; on an empty drive a cache may be as large as {gb(size.high or 0)}"
     return seen
+
+
+def _with_pauses(
+    of_all: Inferred, samples: Samples, history: str | None
+) -> tuple[Inferred, Samples]:
+    """The answer of a series with pauses, and the samples that decide it: what comes after a pause
+    says nothing against a cache, which was emptied in it. So the write up to the first pause
+    decides where the whole leaves it open."""
+    if of_all.cache != "cannot tell" or not samples.pauses:
+        return of_all, samples
+    first = up_to(samples, samples.pauses[0])
+    curve = findings.curve(first)
+    before = None if _why_nothing(curve) else _of_cache(first, curve, history)
+    if before is None or before.cache not in ("yes", "likely"):
+        return of_all, samples
+    later = [
+        (stretch, mean)
+        for stretch, mean in zip(of_all.plateaus, of_all.means, strict=True)
+        if stretch[1] > curve.total_bytes * (1 + AT_A_PAUSE)
+    ]
+    after = _speeds(tuple(stretch for stretch, _ in later), tuple(mean for _, mean in later))
+    sentence = f"up to the first pause: {before.sentence}; after it {after}"
+    return replace(of_all, cache=before.cache, size=before.size, sentence=sentence), first
 
 
 def _of_a_full_drive(shape: Shape) -> str:

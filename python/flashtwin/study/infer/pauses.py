@@ -22,6 +22,8 @@ from flashtwin.study.infer.samples import Samples
 
 # A row with less than this share of the usual rate is idle: a file system writes a little.
 IDLE = 0.002
+# Sums of the same bytes differ by less than this share.
+EXACT = 1e-9
 
 
 def without_pauses(samples: Samples) -> Samples:
@@ -62,4 +64,18 @@ def without_pauses(samples: Samples) -> Samples:
         size=samples.size[keep],
         degrees=None if samples.degrees is None else samples.degrees[keep],
         notes=(*samples.notes, *notes),
+        pauses=tuple(float(done[first]) for first, _ in pauses),
+    )
+
+
+def up_to(samples: Samples, end: float) -> Samples:
+    """The series up to so many bytes, at which a sample ends."""
+    count = int(np.searchsorted(np.cumsum(samples.size), end * (1 - EXACT))) + 1
+    return replace(
+        samples,
+        end_s=samples.end_s[:count],
+        dt_s=samples.dt_s[:count],
+        size=samples.size[:count],
+        degrees=None if samples.degrees is None else samples.degrees[:count],
+        pauses=(),
     )

@@ -21,7 +21,8 @@ class Samples:
     `pattern`: how the file says that it was written, in fio's words. `reads`: the file has reads
     too, which ran beside the writes. `degrees`: the drive's temperature in °C at their ends, where
     the file has it. `notes`: what was left out, summed or thinned. `holes`: where the times have
-    holes, in bytes, and how many bytes each has if the write went on in it.
+    holes, in bytes, and how many bytes each has if the write went on in it. `pauses`: where pauses
+    were left out, in bytes.
     """
 
     end_s: Floats
@@ -33,6 +34,7 @@ class Samples:
     notes: tuple[str, ...] = ()
     pattern: str | None = None
     holes: tuple[tuple[float, float], ...] = ()
+    pauses: tuple[float, ...] = ()
 
 
 class Figure(Document, frozen=True):
