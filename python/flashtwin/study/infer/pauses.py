@@ -4,8 +4,8 @@ What: a log of a meter goes on when the write has ended, and a host that waits w
 stretches are taken out, with a note; of those in the middle only a few that are longer than any
 stall that an analysis reads as one. More of them are the drive's own.
 
-Invariants: no byte is lost but those of idle rows, which count for less than a five-hundredth of
-the usual rate.
+Invariants: no byte is lost but those of idle rows, which have less than a five-hundredth of the
+usual rate.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_seconds
 from flashtwin.study.infer.samples import Samples
 
-# A row with less than this share of the usual rate is idle: a file system writes a little.
-IDLE = 0.002
+# A row with less than this share of the usual rate is idle, and with less than so many bytes a
+# second: a file system writes a little, and a drive that is worn or shingled may become very slow.
+IDLE, IDLE_RATE = 0.002, 1e6
 # Sums of the same bytes differ by less than this share.
 EXACT = 1e-9
 
@@ -31,7 +32,8 @@ def without_pauses(samples: Samples) -> Samples:
     rate = samples.size / samples.dt_s
     if not (rate > 0).any():
         return samples
-    marks = np.concatenate(([False], rate < IDLE * median(rate[rate > 0]), [False]))
+    most = min(IDLE * median(rate[rate > 0]), IDLE_RATE)
+    marks = np.concatenate(([False], rate < most, [False]))
     edges = np.flatnonzero(marks[1:] != marks[:-1]).reshape(-1, 2)
     count = rate.size
     time_at = np.concatenate(([0.0], np.cumsum(samples.dt_s)))
