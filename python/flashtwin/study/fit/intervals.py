@@ -53,6 +53,11 @@ CALMER = 6.0
 # A host makes a whole run slower or faster than the drive is, by a deviation of this share: these
 # rates, and the time to move a unit, are not known any better.
 HOST_OFF, RATES = 0.012, ("first_rate", "native_rate", "core_rate", "move")
+# Collection of another maker keeps other reserves and places what it moves elsewhere, which a short
+# run does not show: it needs as much flash as a candidate does within this deviation of its
+# logarithm. With it the 90 % intervals of steady random writes and of a mix would have held on 35
+# and 34 of 37 such drives (two seeds that were looked at), and on 30 of both without.
+OTHER_SPARE = 0.14
 # Simulated drives that the interval of one value takes.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)
@@ -235,8 +240,9 @@ def _posterior(
             by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
             log = float(np.sum(np.square(normal)) - np.sum(np.square(place))) / 2
             log -= (item.data - own.data) / (2 * scatter)
+            values = _as_others_collect(search, other, place, rng.normal())
             if item.apart.size:
-                drawn.append((other, other.values(place) | by_prior, log))
+                drawn.append((other, values | by_prior, log))
     if not drawn:
         return (Possible(space=space, values=space.values(np.array(best.z)), weight=1.0),)
     weights = weights_of(np.array([log for *_, log in drawn]))
@@ -247,10 +253,29 @@ def _posterior(
     )
 
 
+def _as_others_collect(
+    search: Search, space: Space, place: Floats, deviation: float
+) -> dict[str, float]:
+    """The values of a place, with flash beside the capacity as another maker's collection needs it;
+    as it is where that is no drive."""
+    if "spare" not in space.free:
+        return dict(space.values(place))
+    off = OTHER_SPARE * deviation / hypothesis.values()["spare"].spread
+    moved = _moved(space, place, {"spare": off})
+    shortest = min(search.seen.chapters, key=lambda chapter: chapter.requests)
+    (item,) = search.misfits(space, [moved], [shortest])
+    return dict(space.values(moved if item.apart.size else place))
+
+
 def _beside(own: Tried, space: Space, by: Mapping[str, float]) -> Floats:
     """A place that far from another one of its space; what `by` does not name stays."""
-    moved = [z + by.get(name, 0.0) for name, z in zip(space.free, own.z, strict=True)]
-    return np.clip(moved, -candidate.FARTHEST, candidate.FARTHEST)
+    return _moved(space, np.array(own.z), by)
+
+
+def _moved(space: Space, place: Floats, by: Mapping[str, float]) -> Floats:
+    moved = [z + by.get(name, 0.0) for name, z in zip(space.free, place, strict=True)]
+    inside: Floats = np.clip(moved, -candidate.FARTHEST, candidate.FARTHEST)
+    return inside
 
 
 def weights_of(logs: Floats) -> Floats:
