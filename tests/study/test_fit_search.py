@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from flashtwin import hypothesis
+from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.study.fit import candidate, intervals, search, trials
 from flashtwin.study.fit.trials import Floats, Tried
 
