@@ -332,14 +332,13 @@ def _simulated_once(search: Search, starts: Sequence[Started]) -> list[Searched]
     for space, place, of_fill in starts:
         if of_fill > HOPELESS_AT_FIRST * least:
             continue
-        once.append((space, search.misfits(space, [place], chapters)))
+        # A fill shows nothing of a hybrid cache's own part, and all later steps do.
+        once.append((space, search.misfits(space, space.with_own_parts(place), chapters)))
         least = min(least, _total(once[-1]))
     hopeful = _hopeful(_of_each_structure(sorted(once, key=_total))[:FINALISTS], HOPELESS)
     variants = list[Searched]()
     for space, tried in hopeful:
-        place = place_of(tried)
-        places = space.with_own_parts(place)
-        tried += search.misfits(space, places[1:], chapters)
+        places = space.with_own_parts(place_of(tried))
         for other in _other_answers(space, search.seen):
             variants.append((other, search.misfits(other, places, chapters)))
     return sorted((*once, *variants), key=_total)
