@@ -83,7 +83,7 @@ class Held:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What has a length of its own."""
+        """The intervals that one length of `calibration.toml` is for."""
         return self.fills, self.way, self.name
 
     @property

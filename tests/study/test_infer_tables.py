@@ -486,7 +486,7 @@ def test_a_rounded_total_is_read_in_longer_samples(tmp_path: Path) -> None:
     rows = [f"{n},{b:.2f}" for n, b in enumerate(done, 1)]
     samples = read(written(tmp_path, "\n".join(["elapsed_s,written_total_GB", *rows])))
     assert samples.size.sum() == pytest.approx(done[-1] * 1e9)
-    assert any("rounded to 10 MB" in note for note in samples.notes)
+    assert any("in steps of 10 MB" in note for note in samples.notes)
     (found,) = infer(samples).plateaus
     assert found[2].value == pytest.approx(28.3e6, rel=0.01)
 
@@ -497,6 +497,10 @@ def test_a_rate_of_0_beside_bytes_takes_no_time(tmp_path: Path) -> None:
     assert samples.size.sum() == pytest.approx(5e9)
     assert samples.dt_s.sum() == pytest.approx(5.0)
     assert any("1 row with bytes and a rate of 0" in note for note in samples.notes)
+    # Also where a block of rows ends with them.
+    many = [f"{n},{0 if n % 2048 > 2000 else 1000}" for n in range(1, 5000)]
+    samples = read(written(tmp_path, "\n".join(["written_GB,write_MB_s", *many])))
+    assert samples.size.sum() == pytest.approx(4999e9)
     with pytest.raises(FlashtwinError, match="fewer bytes in line 5"):
         read(written(tmp_path, "written_GB,write_MB_s\n1,9\n2,9\n3,9\n2.5,9\n4,9"))
 

@@ -23,8 +23,8 @@ HEAD = """\
 # that it holds as often as it says; see coverage.py. Made by `flashtwin_lab.make.fit_calibration`,
 # seed {seed}, drives 0 to {last}: {held} of their {count} intervals hold with the lengths that the
 # other drives say ({before} without any).
-# `once`, `twice`: of runs that have one fill of the erased drive, or more. `drives`: so many
-# determine the value.
+# `once`, `twice`: lengths for runs that have one fill of the erased drive, and for those that have
+# more. `drives`: how many of the drives that were drawn determine the value.
 schema = 1
 """
 

@@ -1,4 +1,4 @@
-"""What a small drive is asked in place of the measured one: chapters of scaled steps.
+"""Chapters: the steps of a run, scaled so that a small simulated drive can repeat them.
 
 A chapter begins at an erased drive and ends where a step cannot be asked of a small drive. Bytes
 and rests are scaled by one factor, so that shares of the capacity and of the time of a fill stay;
@@ -34,7 +34,8 @@ from flashtwin.study.fit.rates import (
     waits,
 )
 
-# What `_core.simulate` takes: jobs with a sample's length, a rest, or none for TRIM of everything.
+# A step for `_core.simulate`: jobs and the length of a sample, or no jobs and the length of a rest,
+# in ns; none stands for TRIM of everything.
 SmallStep = tuple[str, int] | None
 
 SAMPLES, FILL_SAMPLES = 400, 2400
@@ -157,7 +158,7 @@ class Reader:
         return self.run.series(record.step) if of_part is None else of_part
 
     def is_whole_write(self, record: StepRecord) -> bool:
-        """Whether a step was to write the whole drive in order."""
+        """True if the step was meant to write the whole drive in order."""
         jobs: Sequence[Mapping[str, Any]] = record.detail.get("jobs") or ()
         return (
             len(jobs) == 1
@@ -237,7 +238,7 @@ class Reader:
         return True
 
     def _is_rewritten(self, jobs: Sequence[Job]) -> bool:
-        """Whether a small file is written in order more than once."""
+        """True if a small file is written in order more than once."""
         least = LEAST_IN_ORDER * self.capacity * self.scale
         return any(
             job.rw == "write" and (job.size or 0) < min(job.io_bytes or 0, least) for job in jobs

@@ -236,11 +236,11 @@ def _posterior(
             _beside(own, other, dict(zip(space.free, root @ n, strict=True))) for n in normals
         ]
         shown = search.misfits(other, places, list(search.seen.chapters)) if places else []
-        for normal, place, item in zip(normals, places, shown, strict=True):
+        others = _as_others_collect(search, other, places, rng)
+        for normal, place, item, values in zip(normals, places, shown, others, strict=True):
             by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
             log = float(np.sum(np.square(normal)) - np.sum(np.square(place))) / 2
             log -= (item.data - own.data) / (2 * scatter)
-            values = _as_others_collect(search, other, place, rng.normal())
             if item.apart.size:
                 drawn.append((other, values | by_prior, log))
     if not drawn:
@@ -254,17 +254,21 @@ def _posterior(
 
 
 def _as_others_collect(
-    search: Search, space: Space, place: Floats, deviation: float
-) -> dict[str, float]:
-    """The values of a place, with flash beside the capacity as another maker's collection needs it;
-    as it is where that is no drive."""
-    if "spare" not in space.free:
-        return dict(space.values(place))
-    off = OTHER_SPARE * deviation / hypothesis.values()["spare"].spread
-    moved = _moved(space, place, {"spare": off})
+    search: Search, space: Space, places: Sequence[Floats], rng: np.random.Generator
+) -> list[dict[str, float]]:
+    """The values of places, with flash beside the capacity as another maker's collection needs it;
+    as they are where that is no drive."""
+    if "spare" not in space.free or not places:
+        return [space.values(place) for place in places]
+    spread = OTHER_SPARE / hypothesis.values()["spare"].spread
+    moved = [_moved(space, place, {"spare": spread * rng.normal()}) for place in places]
     shortest = min(search.seen.chapters, key=lambda chapter: chapter.requests)
-    (item,) = search.misfits(space, [moved], [shortest])
-    return dict(space.values(moved if item.apart.size else place))
+    return [
+        space.values(there if item.apart.size else place)
+        for place, there, item in zip(
+            places, moved, search.misfits(space, moved, [shortest]), strict=True
+        )
+    ]
 
 
 def _beside(own: Tried, space: Space, by: Mapping[str, float]) -> Floats:

@@ -20,10 +20,10 @@ from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_seconds
 from flashtwin.study.infer.samples import Samples
 
-# A row with less than this share of the usual rate is idle, and with less than so many bytes a
-# second: a file system writes a little, and a drive that is worn or shingled may become very slow.
+# A row is idle below both this share of the usual rate and this rate in bytes a second: a file
+# system writes a little while nobody does, and a worn or shingled drive may become very slow.
 IDLE, IDLE_RATE = 0.002, 1e6
-# Sums of the same bytes differ by less than this share.
+# Two sums of the same bytes are equal to within this share.
 EXACT = 1e-9
 
 

@@ -201,7 +201,7 @@ class Builder:
             dt, size, warm = _by(rounded, dt, size, warm)
             notes = (
                 *notes,
-                f"the running total is rounded to {readable_size(self._step)}: "
+                f"the running total goes in steps of {readable_size(self._step)}: "
                 f"{rounded} neighbours are read as one",
             )
         end = np.cumsum(dt)

@@ -74,7 +74,7 @@ class _Reading:
         self._builder, self._doubled = Builder(), Doubled() if choices.doubled else None
         self._rows = self._blank = self._repeats = self._zero_rates = 0
         self._last_row: list[str] | None = None
-        self._done = self._read_bytes = self._rate_sum = 0.0
+        self._done = self._counted = self._read_bytes = self._rate_sum = 0.0
         self._gaps = False
         self._depths: Counter[str] = Counter()
         time, factor = chosen.time, None if chosen.time is None else chosen.time.factor
@@ -205,9 +205,9 @@ class _Reading:
     def _sized(
         self, rate: Floats, done: Floats, degrees: Floats | None, lines: Sequence[int]
     ) -> None:
-        """Bytes against a rate: together they say how long each took. A row at a rate of 0 wrote
-        nothing that its bytes show, or what they show is that of the next row too."""
+        """Bytes against a rate: together they say how long each took."""
         size = np.diff(done, prepend=self._done)
+        self._done = float(done[-1])
         fewer = np.flatnonzero(size < 0)
         if fewer.size:
             raise UnreadableError(
@@ -218,16 +218,17 @@ class _Reading:
             raise UnreadableError(
                 f"has a rate below 0 in line {lines[int(np.argmin(rate))]}", "correct the row"
             )
-        stands = rate == 0
-        self._zero_rates += int((stands & (size > 0)).sum())
-        self._done = float(done[-1])
-        # The bytes of rows at a rate of 0 count with the next row that has one.
-        moved = np.diff(np.cumsum(size)[~stands], prepend=0.0)
-        moving = moved > 0
+        moves = rate > 0
+        self._zero_rates += int((~moves & (size > 0)).sum())
+        if not moves.any():
+            return
+        # The bytes of rows at a rate of 0 count with the next row that has one, in this block or a
+        # later one.
+        moved = np.diff(done[moves], prepend=self._counted)
+        self._counted = float(done[moves][-1])
+        own = moved > 0
         self._builder.rated(
-            moved[moving],
-            rate[~stands][moving],
-            None if degrees is None else degrees[~stands][moving],
+            moved[own], rate[moves][own], None if degrees is None else degrees[moves][own]
         )
 
     def _degrees(self, block: Block) -> Floats | None:
