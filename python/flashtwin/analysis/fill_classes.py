@@ -14,7 +14,8 @@ drive takes its time to cool; deep, because a drive that takes data
 into its cache again now and then has deeper lows than heat makes; and *even*, because a limit from
 outside cuts off all of a drive's own scatter, which heat leaves. Two speeds in turns by the clock
 are looks of their own (`two_speeds`): of few turns; with brief fast ones, because a cache that
-takes data again makes such; and past the first plateau, where no cache does.
+takes data again makes such; past the first plateau, where a cache does so a few times at most; and
+with one ratio before and after another plateau's end.
 
 Invariants: every shape has one look of each kind; a probability is never 0 or 1, and its interval
 holds it.

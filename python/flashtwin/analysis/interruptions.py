@@ -189,14 +189,18 @@ def _medians(rows: Floats) -> Floats:
     return medians
 
 
+def ranges_of(marks: Marks) -> list[tuple[int, int]]:
+    """Ranges [first, last) of neighbours that are marked."""
+    with_ends = np.concatenate(([False], marks, [False]))
+    edges = np.flatnonzero(with_ends[1:] != with_ends[:-1])
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
 def _stretches(low: Marks, curve: Curve) -> list[tuple[int, int]]:
     """Ranges of low samples that are short enough and end before the series does."""
-    marks = np.concatenate(([False], low, [False]))
-    edges = np.flatnonzero(marks[1:] != marks[:-1])
-    ranges = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
     return [
         (first, last)
-        for first, last in ranges
+        for first, last in ranges_of(low)
         if last < len(curve)
         and (last - first <= 1 or float(curve.time_at[last] - curve.time_at[first]) <= LONGEST_S)
     ]

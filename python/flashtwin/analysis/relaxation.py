@@ -5,7 +5,8 @@ The speed then decays exponentially to its new level, with the time constant of 
 mass. A limiter, the end of a cache or one throttling step shows as a step. The three shapes are
 fitted to the logarithm of speed in a window around a given time by least absolute deviations, over
 a grid of start times and durations. Two shapes are compared by the logarithm of their likelihood
-ratio (Laplace distributed residuals, scale from the fit).
+ratio (Laplace distributed residuals, scale from the fit). `decays_s` looks for a decay that follows
+a level and lasts to the end, at moments all over a fill.
 
 Invariants: pure; there is no result where the window has too few samples or the speed does not
 fall.

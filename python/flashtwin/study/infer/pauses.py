@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from flashtwin.analysis.interruptions import DEAD_S, SINGLE
+from flashtwin.analysis.interruptions import DEAD_S, SINGLE, ranges_of
 from flashtwin.analysis.quantiles import median
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_seconds
@@ -33,17 +33,16 @@ def without_pauses(samples: Samples) -> Samples:
     if not (rate > 0).any():
         return samples
     most = min(IDLE * median(rate[rate > 0]), IDLE_RATE)
-    marks = np.concatenate(([False], rate < most, [False]))
-    edges = np.flatnonzero(marks[1:] != marks[:-1]).reshape(-1, 2)
+    idle = ranges_of(rate < most)
     count = rate.size
     time_at = np.concatenate(([0.0], np.cumsum(samples.dt_s)))
     middle = [
         (first, last)
-        for first, last in edges.tolist()
+        for first, last in idle
         if first > 0 and last < count and time_at[last] - time_at[first] > DEAD_S
     ]
     pauses = middle if len(middle) <= SINGLE else []
-    ends = [(first, last) for first, last in edges.tolist() if first == 0 or last == count]
+    ends = [(first, last) for first, last in idle if first == 0 or last == count]
     keep = np.ones(count, dtype=np.bool_)
     for first, last in (*ends, *pauses):
         keep[first:last] = False
