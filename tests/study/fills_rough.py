@@ -98,11 +98,14 @@ def _turns(
 
 
 def _plateaus(fine: Floats, dt: Floats, shares: list[float], capacity: float) -> list[list[float]]:
-    """Plateaus of 2 % or more that are 15 % from their neighbour."""
+    """Plateaus of 2 % or more that are 15 % from their neighbour. A
+    shorter first one is not measured with the plateau that it is joined to."""
     time_at = np.concatenate(([0.0], np.cumsum(dt)))
     edges = [0.0, *(share * capacity for share in shares if share >= 0.02), capacity]
+    first = max((share * capacity for share in shares if share < 0.02), default=0.0)
     while True:
-        speeds = np.diff(edges) / np.diff(np.interp(edges, fine, time_at))
+        measured = [first, *edges[1:]]
+        speeds = np.diff(measured) / np.diff(np.interp(measured, fine, time_at))
         apart = np.abs(np.diff(np.log(speeds)))
         if apart.size == 0 or apart.min() >= np.log(1.15):
             break

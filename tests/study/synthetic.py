@@ -96,14 +96,15 @@ def _bursts(
 
 
 def _truth(fine: Floats, dt: Floats, places: Floats, capacity: float) -> list[list[float]]:
-    """Plateaus as the definition wants them: 2 % or longer, 15 % apart from their neighbour."""
+    """Plateaus as the definition wants them: 2 % or longer, 15 % apart from their neighbour. A
+    shorter first one is none of the plateau that it is joined to, and not measured with it."""
     time_at = np.concatenate(([0.0], np.cumsum(dt)))
-    edges = [0.0, *places.tolist(), capacity]
-    long = [edges[0], *(e for e in edges[1:-1] if e >= 0.02 * capacity), edges[-1]]
-    seconds = np.interp(long, fine, time_at)
+    long = [0.0, *(e for e in places.tolist() if e >= 0.02 * capacity), capacity]
+    measured = [max((e for e in places.tolist() if e < 0.02 * capacity), default=0.0), *long[1:-1]]
+    begins, ends = np.interp(measured, fine, time_at), np.interp(long[1:], fine, time_at)
     return [
-        [a, b, (b - a) / (t - s)]
-        for a, b, s, t in zip(long, long[1:], seconds, seconds[1:], strict=False)
+        [a, b, (b - from_) / (t - s)]
+        for a, b, from_, s, t in zip(long, long[1:], measured, begins, ends, strict=False)
     ]
 
 
