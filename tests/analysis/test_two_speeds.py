@@ -10,7 +10,16 @@ from shapes import GB, Factor, Fill, fill, hot
 
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.shape import shape_of
-from flashtwin.analysis.two_speeds import cooled, two_speeds
+from flashtwin.analysis.two_speeds import (
+    BRIEF,
+    BRIEF_EARLY,
+    GO_ON,
+    IN_FEW,
+    PAST,
+    TURNS,
+    cooled,
+    two_speeds,
+)
 
 
 def curve(series: Fill) -> Curve:
@@ -113,6 +122,43 @@ def test_a_saw_tooth_of_the_drive_itself_is_left_as_it_is() -> None:
     cool = cooled(series, turns)
     late = cool.rate[cool.bytes_at[1:] > 500 * GB]
     assert np.quantile(late, 0.95) / np.quantile(late, 0.05) == pytest.approx(1.5, rel=0.1)
+
+
+EVEN, CACHED, FALLS = ((600, 900),), ((2000, 60), (600, 900)), ((2000, 60), (600, 400), (350, 900))
+
+
+@pytest.mark.parametrize(
+    ("look", "plateaus", "factor"),
+    [
+        (TURNS, EVEN, hot(0.4, 400.0, 150.0, 150.0)),
+        (PAST, CACHED, hot(0.4, 400.0, 60.0, 120.0)),
+        # Both speeds fall with the drive's own, and keep their ratio.
+        (GO_ON, FALLS, hot(0.4, 400.0, 200.0, 150.0)),
+        (IN_FEW, EVEN, hot(0.4, 600.0, 500.0, 400.0)),
+        # A cache is fast for a long time at first, and briefly later; a drive that is hot warms up
+        # from rest in a few times as long as later.
+        (BRIEF_EARLY, EVEN, hot(0.4, 150.0, 200.0, 60.0)),
+        (BRIEF, EVEN, hot(0.4, 400.0, 200.0, 40.0)),
+        # A journal takes a twentieth of the time, and a drive that stalls next to all of its speed.
+        (None, EVEN, hot(0.4, 300.0, 5.0, 95.0)),
+        (None, EVEN, hot(0.05, 400.0, 150.0, 150.0)),
+        # Two turns after most of the fill are chance.
+        (None, EVEN, hot(0.4, 1400.0, 40.0, 40.0)),
+    ],
+)
+def test_turns_look_like_what_makes_them(
+    look: str | None, plateaus: tuple[tuple[float, float], ...], factor: Factor
+) -> None:
+    turns = two_speeds(curve(fill(*plateaus, factor=factor)))
+    assert (None if turns is None else turns.look) == look
+
+
+def test_fast_stretches_of_few_samples_are_seen() -> None:
+    """Of six seconds each, in 1,600 bins of one or two: each is worth less than a level's cost."""
+    turns = two_speeds(curve(fill((600, 900), factor=hot(0.3, 300.0, 12.0, 6.0))))
+    assert turns is not None
+    assert turns.depth == pytest.approx(0.3, rel=0.1)
+    assert turns.fast == pytest.approx(1 / 3, rel=0.2)
 
 
 RATES = st.lists(st.floats(0.0, 1e9), min_size=1, max_size=200)

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import product
 from multiprocessing.pool import Pool
 
-from flashtwin.analysis import fill_classes
+from flashtwin.analysis import fill_classes, two_speeds
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Shape, shape_of
@@ -64,7 +64,7 @@ LOOKS = {
             fill_classes.WARMED_UP,
             "many deep",
             fill_classes.RELAXING,
-            *fill_classes.IN_TWO_SPEEDS,
+            *two_speeds.LOOKS,
         ),
     ),
 }

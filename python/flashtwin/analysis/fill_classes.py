@@ -13,9 +13,7 @@ that is slower. The looks of slower stretches: many or few; long beside what lie
 drive takes its time to cool; deep, because a drive that takes data
 into its cache again now and then has deeper lows than heat makes; and *even*, because a limit from
 outside cuts off all of a drive's own scatter, which heat leaves. Two speeds in turns by the clock
-are looks of their own (`two_speeds`): of few turns; with brief fast ones, because a cache that
-takes data again makes such; past the first plateau, where a cache does so a few times at most; and
-with one ratio before and after another plateau's end.
+have looks of their own (`two_speeds`).
 
 Invariants: every shape has one look of each kind; a probability is never 0 or 1, and its interval
 holds it.
@@ -45,7 +43,7 @@ from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
-from flashtwin.analysis.two_speeds import TwoSpeeds, two_speeds
+from flashtwin.analysis.two_speeds import two_speeds
 from flashtwin.inputs import read_toml
 
 # A beginning of a whole drive, and one of a part of a drive, which may end at any share of it.
@@ -76,10 +74,6 @@ LONG = 0.22
 # A drive warmed up in a first stretch that is this many times as long as those between lows.
 LONGER = 1.5
 RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"
-TURNS, TURNS_BRIEF = "two speeds in turns", "two speeds in turns, briefly fast"
-TURNS_FEW, TURNS_PAST = "two speeds in few turns", "two speeds in turns past the first plateau"
-TURNS_GO_ON = "two speeds in turns past another plateau's end"
-IN_TWO_SPEEDS = (TURNS, TURNS_BRIEF, TURNS_FEW, TURNS_PAST, TURNS_GO_ON)
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
 # Looks of a fill past its end, and the look that it would have without: few fills of any
 # generator do so, and drives that nobody drew do it for reasons of their own.
@@ -185,7 +179,7 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
         return RELAXING
     turns = two_speeds(curve)
     if turns is not None:
-        return _in_turns(turns)
+        return turns.look
     lows = lows_of(curve, shape)
     if not lows and tooth is not None:
         return "teeth"
@@ -207,17 +201,6 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
     rises_s = float(curve.seconds_to(np.array([shape.rise]))[0]) if shape.rise else 0.0
     between_s = median(begin_s[1:] - end_s[:-1])
     return WARMED_UP if begin_s[0] - rises_s >= LONGER * between_s else "many long"
-
-
-def _in_turns(turns: TwoSpeeds) -> str:
-    """The look of a fill that goes at two speeds in turns."""
-    if turns.are_few:
-        return TURNS_FEW
-    if turns.goes_on:
-        return TURNS_GO_ON
-    if turns.is_past:
-        return TURNS_PAST
-    return TURNS_BRIEF if turns.is_brief or turns.is_moved else TURNS
 
 
 def lows_of(recorded: Curve, shape: Shape) -> tuple[Return, ...]:

@@ -27,7 +27,7 @@ from flashtwin.analysis import heat
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged, slowness
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
 from flashtwin.analysis.quantiles import distinct, median, medians_around, quantile
-from flashtwin.analysis.two_speeds import TwoSpeeds, cooled, two_speeds
+from flashtwin.analysis.two_speeds import GO_ON, PAST, TwoSpeeds, cooled, two_speeds
 
 FEWEST = 40
 SAME = 1.12
@@ -88,7 +88,7 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     if len(curve) < FEWEST:
         return curve, ()
     turns = two_speeds(curve)
-    if turns is not None and turns.is_past and not turns.are_few:
+    if turns is not None and turns.is_past and turns.look in (PAST, GO_ON):
         # From the first plateau on a cache that takes data again would do so too, and late in a
         # fill it does so a few times.
         others, lows = _lifted(cooled(curve, turns))

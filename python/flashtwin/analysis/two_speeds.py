@@ -6,14 +6,17 @@ long, and so do the fast ones between them. The first fast stretch is longer, be
 warms up from rest. The drive's own speed may fall meanwhile, where its cache ends. `cooled` gives
 the samples of the slow stretches the time that they would have taken at the drive's own speed.
 
-How: the speed over bins of equal time is cut into levels (`changepoints`). Each fall between two of
+How: the speed over bins of equal time is cut into levels (`changepoints`), as coarsely as elsewhere
+and then finer, because a stretch of few bins is worth no level of its own. Each fall between two of
 them is tried as the one that heat makes: every level is read as fast, or as slow by that much, so
 that the drive's own speed changes as seldom as possible (a dynamic programme over the levels). Of
 the readings whose stretches are as said above, the one with the fewest changes counts. Coarse bins,
 which average a drive's own saw-tooth out, come first; fine ones show short turns.
 
 Why in seconds: a journal or a cache that takes data again goes by bytes, and its stretches change
-in seconds where the speed does.
+in seconds where the speed does. Others make turns by the clock too: a journal's low takes a small
+share of the time, a stall leaves next to nothing, and a cache that takes data again is fast for a
+small share of the time and at first for many times as long.
 
 Invariants: pure; at least two slow stretches, and none at the very beginning; the drive's own speed
 is no higher in the turns than before them; `cooled` keeps all bytes, in their order and number.
@@ -35,6 +38,8 @@ from flashtwin.analysis.quantiles import median, medians_around
 
 # Bins of equal time, coarse and fine; the fewest; the fewest of a level.
 COARSE, FINE, FEWEST, LEAST = 400, 1600, 30, 2
+# Costs of a level (`changepoints.boundaries`): short stretches are worth no more than the least.
+PENALTIES = (3.0, 1.0)
 # The least fall, as a factor; levels within this share of a fall, or this logarithm, are one.
 LEAST_FALL, SAME, SAME_LOG = 1.15, 0.2, 0.08
 # Costs of a reading: a change of the drive's own speed, one between fast and slow, and a speed
@@ -49,14 +54,30 @@ LEVEL, OF_HALVES = 0.3, 6
 LONGER = 1.5
 # The drive's own speed changes so often at most, and in such a share of the turns.
 CHANGES, CHANGES_SHARE = 3, 0.1
-# Fewer turns than this are few. Fast stretches are brief that take less than such a share of the
-# time: a cache that takes data again and again makes such.
-FEW, BRIEFLY = 5, 0.3
+# Fewer turns than this are few, and by chance where the first stretch is this many times as long as
+# the others: a drive that heats up by 40 degrees and lets go 2 below takes no longer.
+FEW, TOO_LATE = 5, 30.0
+# A drive that goes at less than this share of its speed stalls; where the slower speed takes less
+# than such a share of the turns' time a journal writes.
+STALLED, JOURNAL = 0.1, 0.16
+# The faster of both speeds is brief where it takes less than such a share; less than the latter
+# where the drive's own speed fell as the turns began.
+BRIEFLY_FAST, BRIEFLY_PAST_AN_END = 0.3, 0.4
+# Turns with a brief fast speed begin early where the first stretch is fewer times as long as the
+# others, and these take such a share: a cache takes at first many times what it takes again. The
+# latter holds long after the first plateau, whose time the first stretch has in it.
+EARLY, LEAST_FAST, EARLY_PAST = 3.5, 0.1, 10.0
 # A drive that works in turns past its cache does so from its end on, or within this many of its
 # fast stretches.
 FROM_THERE = 1.25
 # Samples whose median is the speed near the end of a stretch.
 SMOOTH = 5
+# The looks of a fill that goes at two speeds in turns.
+TURNS = "two speeds in turns"
+BRIEF, BRIEF_EARLY = f"{TURNS}, briefly fast", f"{TURNS}, briefly fast, from early on"
+PAST, GO_ON = f"{TURNS} past the first plateau", f"{TURNS} past another plateau's end"
+IN_FEW = "two speeds in few turns"
+LOOKS = (TURNS, BRIEF, BRIEF_EARLY, PAST, GO_ON, IN_FEW)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +87,10 @@ class TwoSpeeds:
     `depth` is the slow speed over the fast one; `slow_s` has the first and the last second of each
     slow stretch. `own`: the drive's own speed in each bin of `bin_s`, in bytes a second. `is_past`:
     that had fallen long before the first slow stretch began; `is_moved`: it fell as that began, or
-    shortly before. `is_brief`: the fast stretches are brief. `goes_on`: it fell between two slow
-    stretches, which have the same share of both speeds. `turns` counts all changes between fast and
-    slow.
+    shortly before. `goes_on`: it fell between two slow stretches, which have the same share of both
+    speeds. `fast`: the share of the time that the fast stretches take of the turns. `warm_up`: how
+    many times as long as a later fast stretch the first one is. `turns` counts all changes between
+    fast and slow.
     """
 
     depth: float
@@ -77,14 +99,36 @@ class TwoSpeeds:
     bin_s: float
     is_past: bool
     is_moved: bool
-    is_brief: bool
     goes_on: bool
+    fast: float
+    warm_up: float
     turns: int
 
     @property
-    def are_few(self) -> bool:
-        """Too few turns to be regular by more than chance."""
-        return self.turns < FEW
+    def may_be_heats(self) -> bool:
+        """No journal's or stalls', and not a few late in the fill by chance."""
+        is_none = self.depth < STALLED or self.fast > 1 - JOURNAL
+        return not is_none and (self.turns >= FEW or self.warm_up < TOO_LATE)
+
+    @property
+    def look(self) -> str:
+        """Which of `LOOKS` the turns have: a cache that takes data again makes turns too."""
+        if self._may_be_a_caches():
+            is_early = self.warm_up < EARLY and self.fast >= LEAST_FAST and not self.is_moved
+            return BRIEF_EARLY if is_early else BRIEF
+        if self.turns < FEW:
+            return IN_FEW
+        if self.goes_on:
+            return GO_ON
+        return PAST if self.is_past else TURNS
+
+    def _may_be_a_caches(self) -> bool:
+        """True where the fast stretches are brief, but for turns that begin long after the first
+        plateau: there a cache keeps no ratio, and takes little after a long time."""
+        is_early = self.turns >= FEW and self.warm_up < EARLY_PAST
+        if self.is_past and (self.goes_on or is_early):
+            return False
+        return self.fast < (BRIEFLY_PAST_AN_END if self.is_moved else BRIEFLY_FAST)
 
 
 def two_speeds(curve: Curve) -> TwoSpeeds | None:
@@ -92,11 +136,15 @@ def two_speeds(curve: Curve) -> TwoSpeeds | None:
     if len(curve) < FEWEST:
         return None
     counts = sorted({min(len(curve), most) for most in (COARSE, FINE)})
-    cut = [(curve.total_s / count, *_cut(curve, count)) for count in counts]
+    cut = [
+        (curve.total_s / count, *_cut(curve, count, penalty))
+        for penalty in PENALTIES
+        for count in counts
+    ]
     for others in OTHERS:
         for bin_s, values, cuts in cut:
             turns = _in_levels(values, cuts, bin_s, others)
-            if turns is not None:
+            if turns is not None and turns.may_be_heats:
                 return turns
     return None
 
@@ -118,12 +166,13 @@ def cooled(curve: Curve, turns: TwoSpeeds) -> Curve:
     return Curve(dt=curve.dt * factor, size=curve.size)
 
 
-def _cut(curve: Curve, count: int) -> tuple[Floats, list[int]]:
+def _cut(curve: Curve, count: int, penalty: float) -> tuple[Floats, list[int]]:
     """Logarithms of speed in bins of equal time, and those at which levels begin and end."""
     edges = np.linspace(0.0, curve.total_s, count + 1)
     done = np.interp(edges, curve.time_at, curve.bytes_at)
     rate = np.diff(done) / np.diff(edges)
-    return logs(rate), [0, *(int(cut) for cut in boundaries(rate, least=LEAST)), count]
+    cuts = boundaries(rate, least=LEAST, penalty=penalty)
+    return logs(rate), [0, *(int(cut) for cut in cuts), count]
 
 
 def _in_levels(
@@ -181,7 +230,8 @@ def _told(
         is_past=bool(falls) and since > FROM_THERE * fast,
         is_moved=since <= FROM_THERE * fast,
         goes_on=bool(np.ptp(own[np.array(slow)]) > tolerance),
-        is_brief=fast < BRIEFLY * (fast + slower),
+        fast=fast / (fast + slower),
+        warm_up=stretches[0][1] / fast,
         turns=len(stretches) - 1,
     )
 

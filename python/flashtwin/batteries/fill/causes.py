@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flashtwin.analysis import fill_classes, heating
+from flashtwin.analysis import fill_classes, heating, two_speeds
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.left_out import sentence
@@ -80,23 +80,27 @@ LOOKS = {
         "a speed that decays exponentially to a lower one, as where firmware holds a temperature"
     ),
     "many deep": "much slower stretches that recover again and again",
-    fill_classes.TURNS: (
+    two_speeds.TURNS: (
         "two speeds in turns, each for equally long, after a longer first stretch, as of a drive "
         "that is hot and cool in turn"
     ),
-    fill_classes.TURNS_BRIEF: (
+    two_speeds.BRIEF: (
         "two speeds in turns, the faster one briefly, after a longer first stretch, as of a cache "
         "that takes data again and again, or of a drive that is hot and cool in turn"
     ),
-    fill_classes.TURNS_FEW: (
+    two_speeds.BRIEF_EARLY: (
+        "two speeds in turns, the faster one briefly, after a first stretch that is few times as "
+        "long, as of a drive that is hot and cool in turn: a cache takes most at first"
+    ),
+    two_speeds.IN_FEW: (
         "two speeds in turns, after a longer first stretch, as of a drive that is hot and cool in "
         "turn, but only a few times"
     ),
-    fill_classes.TURNS_GO_ON: (
+    two_speeds.GO_ON: (
         "two speeds in turns, of one ratio before and after another plateau ends, as of a drive "
         "that is hot and cool in turn: a cache that takes data again has one slower speed"
     ),
-    fill_classes.TURNS_PAST: (
+    two_speeds.PAST: (
         "two speeds in turns, each for equally long, that begin long after the first plateau, as "
         "of a drive that is hot and cool in turn"
     ),
@@ -236,7 +240,7 @@ def _is_denied(curve: Curve, shape: Shape, warm: Degrees | None, look: str) -> b
     """True where a temperature that is known does not go with what looks like heat, or with slower
     stretches."""
     lows = fill_classes.lows_of(curve, shape)
-    of_heat = (fill_classes.RELAXING, fill_classes.WARMED_UP, *fill_classes.IN_TWO_SPEEDS)
+    of_heat = (fill_classes.RELAXING, fill_classes.WARMED_UP, *two_speeds.LOOKS)
     if warm is not None and look in of_heat:
         return True
     if warm is None or not lows:
