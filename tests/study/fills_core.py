@@ -20,7 +20,7 @@ from flashtwin.analysis.curve import Curve
 from flashtwin.catalogue.loader import load
 from flashtwin.model.job import Job, jobs_json
 from flashtwin_lab.blind import generate as shipped
-from flashtwin_lab.blind.truth import plateaus_of
+from flashtwin_lab.blind.truth import fold_of, plateaus_of
 
 Floats = NDArray[np.float64]
 
@@ -44,8 +44,7 @@ def generate(seed: int, number: int) -> dict[str, Any]:
     plateaus = plateaus_of(curve, [pair for pair in pairwise(places) if pair[1] > pair[0]])
     dt, effects = _hosted(curve, ends, sample, rng)
     t_ns, dt_ns, size = _recorded(Curve(dt=dt, size=curve.size), sample, rng)
-    inner = [start for start, _, _ in plateaus[1:]]
-    fold = ends[1] if len(ends) > 1 and ends[0] in inner and ends[1] in inner else None
+    fold = fold_of(curve, ends)
     # A GiB printed as a GB, or the other way round.
     label = float(rng.choice([1.0, 1.0, 1.0, 1.0737, 1 / 1.0737]))
     return {

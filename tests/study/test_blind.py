@@ -13,7 +13,7 @@ from flashtwin.analysis.estimate import Estimate
 from flashtwin.errors import FlashtwinError
 from flashtwin_lab.blind import detect, generate, judge, run
 from flashtwin_lab.blind.detect import Answer
-from flashtwin_lab.blind.truth import Measured, Truth, plateaus_of
+from flashtwin_lab.blind.truth import Measured, Truth, fold_of, plateaus_of
 
 GB = 1e9
 
@@ -181,3 +181,14 @@ def test_a_plateau_is_not_measured_with_a_short_one_that_is_joined_to_it() -> No
     ((start, end, speed),) = plateaus_of(curve, [(0.0, 1e9), (1e9, 1e11)])
     assert (start, end) == (0.0, 1e11)
     assert speed == pytest.approx(1e9)
+
+
+def test_cells_that_come_back_in_the_last_hundredth_have_a_place() -> None:
+    """Of 100 GB, 10 in the cache: a change there is true, though no plateau of its own."""
+    curve = Curve(dt=np.repeat([1.0, 2.0, 3.0], [10, 89, 1]), size=np.full(100, 1e9))
+    ends = [10e9, 99e9]
+    assert fold_of(curve, ends) == 99e9
+    parts = [(0.0, 10e9), (10e9, 99e9), (99e9, 100e9)]
+    assert [start for start, _, _ in plateaus_of(curve, parts)] == [0.0, 10e9]
+    even = Curve(dt=np.repeat([1.0, 2.0], [10, 90]), size=np.full(100, 1e9))
+    assert fold_of(even, ends) is None and fold_of(curve, ends[:1]) is None

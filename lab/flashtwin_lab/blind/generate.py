@@ -28,7 +28,7 @@ from flashtwin.hypothesis.structures import BITS
 from flashtwin.inputs import read_toml
 from flashtwin.model.job import Job, jobs_json
 from flashtwin_lab.blind import disturb
-from flashtwin_lab.blind.truth import Measured, Truth, plateaus_of
+from flashtwin_lab.blind.truth import Measured, Truth, fold_of, plateaus_of
 
 PRIOR = Path(__file__).with_name("prior.toml")
 MOST_BYTES = 1 << 20
@@ -256,13 +256,11 @@ def ends_of(xray: Mapping[str, NDArray[np.int64]], host: Floats, drawn: Drawn) -
 def _truth(drawn: Drawn, curve: Curve, ends: list[float], sample_s: float) -> Truth:
     places = [0.0, *ends, curve.total_bytes]
     plateaus = plateaus_of(curve, [pair for pair in pairwise(places) if pair[1] > pair[0]])
-    inner = [plateau[0] for plateau in plateaus[1:]]
-    fold = ends[1] if len(ends) > 1 and ends[0] in inner and ends[1] in inner else None
     return Truth(
         design=drawn.design,
         visible=visible(curve, ends, sample_s) if ends else False,
         cache_bytes=ends[0] if ends else None,
-        fold_bytes=fold,
+        fold_bytes=fold_of(curve, ends),
         plateaus=tuple(plateaus),
     )
 

@@ -22,7 +22,7 @@ Stretch = tuple[float, float, float]
 class Truth:
     """Bytes since the fill began. `visible`: a host can see the cache end (none: it may or not).
 
-    `fold_bytes` is none where no speed changes when cells have to come back.
+    `fold_bytes` is none where no speed changes when cells have to come back (`fold_of`).
     """
 
     design: str
@@ -69,6 +69,15 @@ def plateaus_of(curve: Curve, stretches: list[tuple[float, float]]) -> list[Stre
         else:
             break
     return [(part[0], part[1], curve.mean_between(*part[2:])) for part in parts]
+
+
+def fold_of(curve: Curve, ends: list[float]) -> float | None:
+    """Where the speed changes because cells have to come back, however short a time that lasts;
+    none where they need not, or make no other plateau. `ends`: of the cache, and of free cells."""
+    if len(ends) < 2 or not ends[0] < ends[1] < curve.total_bytes:
+        return None
+    rates = [curve.mean_between(*ends[:2]), curve.mean_between(ends[1], curve.total_bytes)]
+    return ends[1] if max(rates) / min(rates) >= APART else None
 
 
 _Part = tuple[float, float, float, float]

@@ -37,8 +37,14 @@ PROGRAMS = ("fills_core", "fills_hot", "fills_rough")
 DRIVES, OTHERS, WORST = 1000, 200, 20
 # Drives that are kept in one file.
 BLOCK = 50
-# The code whose last commit makes the seed, by its first digits.
-JUDGED, DIGITS = ("python/flashtwin/analysis", "python/flashtwin/batteries/fill"), 7
+# The code whose last commit makes the seed, by its first digits: analysis, drives and judge.
+JUDGED = (
+    "python/flashtwin/analysis",
+    "python/flashtwin/batteries/fill",
+    "lab/flashtwin_lab/blind/*.py",
+    *(f"tests/study/{name}.py" for name in ("synthetic", *PROGRAMS)),
+)
+DIGITS = 7
 BARS, WIDTH = "▁▂▃▄▅▆▇█", 72
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 ERRORS = ("cache size", "speeds", "where cells have to come back")
@@ -261,13 +267,14 @@ def page(
         "<!-- Made by flashtwin_lab.make.blind; do not edit. -->",
         f"<!-- prior sha256 {prior_digest()} seed {seed} drives {count} commit {code} -->",
         "",
-        f"`flashtwin blind --count {count} --seed {seed}`. The analysis is that of commit {code},",
-        f"whose first {DIGITS} digits are the seed: nobody saw these drives before the code was",
-        "frozen. They are drawn from",
+        f"`flashtwin blind --count {count} --seed {seed}`. Analysis, drives and judge are those of",
+        f"commit {code}, whose first {DIGITS} digits are the seed: nobody saw these drives before",
+        "the code was frozen. They are drawn from",
         "[the prior](../../lab/flashtwin_lab/blind/prior.toml), filled in the simulator,",
         "disturbed as hosts disturb, and analysed from the series alone.",
         "[A guide](../guides/blind.md) tells how to put another analysis or another generator in.",
-        f"A plateau counts from {LEAST_SHARE:.0%} of the fill on.",
+        f"A plateau counts from {LEAST_SHARE:.0%} of the fill on; where cells have to come back is",
+        "a place also if fewer bytes follow it.",
         "",
         *rows_of(cases),
         "## What must not be claimed",
@@ -311,7 +318,7 @@ def page(
 
 
 def frozen() -> str:
-    """The last commit of the analysis; ends the program where it was changed since."""
+    """The last commit of all that makes the rows; ends the program where it was changed since."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(ROOT), *words, "--", *JUDGED]
