@@ -8,7 +8,8 @@ whole numbers by one at least, and all drives are analysed and judged anew. A ro
 of its answers become right or wrong than its bound allows. What was tried stands in
 .tools/sensitivity.json, so that a run which was stopped goes on.
 
-A constant takes two analyses of each drive: 24 drives some 10 minutes of a processor.
+A constant takes two analyses of each drive: 24 drives some 20 minutes of a processor. A run which
+goes on has to be of the same analysis, of which only the constants' values are compared.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import multiprocessing
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from flashtwin import analysis
+from flashtwin import analysis, outputs
 from flashtwin.analysis import shape
 from flashtwin_lab.blind import detect, generate, judge
 from flashtwin_lab.blind.judge import Judged
@@ -209,16 +212,19 @@ def page(rows: Mapping[str, list[list[str]]], count: int, seed: int, of: int) ->
 def main(count: int, seed: int) -> None:
     prior = generate.read_prior()
     drives = [generate.measured(prior, seed, number) for number in range(count)]
-    before, all_constants = judged_of(drives), constants()
-    stamp = {"drives": count, "seed": seed}
+    all_constants = {f"{c.module}.{c.name}": c for c in constants()}
+    values = {name: constant.value for name, constant in all_constants.items()}
+    stamp = {"drives": count, "seed": seed, "values": values}
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     rows = kept.get("rows", {}) if kept.get("stamp") == stamp else {}
-    for constant in all_constants:
-        name = f"{constant.module}.{constant.name}"
-        if name not in rows:
-            rows[name] = tried(constant, drives, before)
-            KEPT.write_text(json.dumps({"stamp": stamp, "rows": rows}))
-    PAGE.write_text(page(rows, count, seed, len(all_constants)))
+    left = [name for name in all_constants if name not in rows]
+    with multiprocessing.Pool() as pool:
+        each = partial(tried, drives=drives, before=judged_of(drives))
+        found = pool.imap(each, [all_constants[name] for name in left])
+        for name, both in zip(left, found, strict=True):
+            rows[name] = both
+            outputs.write(KEPT, json.dumps({"stamp": stamp, "rows": rows}))
+    outputs.write(PAGE, page(rows, count, seed, len(all_constants)))
 
 
 if __name__ == "__main__":
