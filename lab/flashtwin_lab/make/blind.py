@@ -2,9 +2,10 @@
 
     .venv/bin/python -m flashtwin_lab.make.blind [DRIVES [OF_EACH_PROGRAM]]
 
-The seed is made of the last commit of the analysis, so that nobody has looked at its drives before
-the code was frozen; changes to it that are not committed are refused. A thousand drives of the
-prior, 200 of each program and as many negatives take about half an hour of a core. The page carries
+The seed is made of the last commit of the analysis, the drives and the judge, so that nobody has
+looked at these drives before the code was frozen; changes that are not committed are refused. A
+thousand drives of the prior, 200 of each program and as many negatives take seven minutes of a core
+that does nothing else, and up to half an hour of one that is shared. The page carries
 the commit, the prior's SHA-256 and the judgement of its worst drives, by which a test says where it
 is no longer of today's prior or analysis. Blocks of drives that are done are kept under
 target/blind, so that the command goes on where it was stopped.
