@@ -56,6 +56,16 @@ def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path, text: str)
     assert caught.value.exit_code == 2 and path.read_text() == text
 
 
+def test_a_folder_that_is_not_there_is_told_before_a_drive_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[object] = []
+    monkeypatch.setattr(shards, "pooled", lambda *parts: begun.append(parts) or [])
+    with pytest.raises(FlashtwinError, match="No such file"):
+        drives(tmp_path / "none" / "drives.json", 1, 1)
+    assert not begun
+
+
 def test_drives_of_both_campaigns_are_read_as_they_were() -> None:
     ends = {"value": 2.0, "low": None, "high": 3.0}
     truth = {"visible": True, "structure": "static", "past": None, "begin_s": 1.0, "full_s": 2.0}

@@ -671,6 +671,7 @@ def test_two_fitted_drives_predict_what_no_fit_saw() -> None:
     loads = [name for name in proof.NEAR if name != synced]
     right = [all(drive.right[name] for name in loads) for drive in done.drives]
     assert any(right), done.worst_lines()
+    assert all(drive.wide[synced] > 1 for drive in done.drives)
 
 
 UNUSUAL = {

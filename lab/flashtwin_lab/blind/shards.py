@@ -49,6 +49,8 @@ class Shard:
         are those of the drives from 0 on. `failed` is told the number of a drive that gave none."""
         if self.path is None:
             return pooled(works, on_end, failed)
+        # A drive takes minutes, and none is to be lost for a folder that is not there.
+        outputs.check(self.path)
         rows = _rows(self.path, self.kind, self.of_json)
         there = {row["number"] for row in rows if row["seed"] == self.seed}
         lacking = [number for number in range(len(works)) if number not in there]

@@ -34,7 +34,7 @@ Law = Literal["held", "turns"]
 # Throttled stretches begin at most so far below the highest temperature, in degrees or as a share
 # of the rise; the least degrees by which it rises before the first, and falls in each.
 SAME_DEGREES, SAME_SHARE = 1.5, 0.1
-# The sensor is late: it rises by up to so many degrees after the drive has slowed down.
+# A sensor is late: once the drive has slowed down, it shows up to this many degrees more.
 OVERSHOOT = 3.0
 WARMS, COOLS = 5.0, 1.5
 # A drive that throttles is warmer than at the start by this, in degrees.

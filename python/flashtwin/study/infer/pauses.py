@@ -23,7 +23,7 @@ from flashtwin.study.infer.samples import Samples
 # A row is idle below both this share of the usual rate and this rate in bytes a second: a file
 # system writes a little while nobody does, and a worn or shingled drive may become very slow.
 IDLE, IDLE_RATE = 0.002, 1e6
-# Two sums of the same bytes are equal to within this share.
+# Bytes added up in another order give sums that differ by rounding, by less than this share.
 EXACT = 1e-9
 
 
