@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from shapes import GB, Factor, Fill, fill, found, hot, pulses, saw
 
-from flashtwin.analysis import fill_classes, heating
-from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis import fill_classes, heating, two_speeds
+from flashtwin.analysis.curve import Curve, Floats, curve_of
 from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import shape_of
 from flashtwin.batteries.fill.causes import CAUSES, Degrees
@@ -19,13 +19,42 @@ def curve(series: Fill) -> Curve:
 
 def capped(from_s: float, to_s: float, share: float, level: float) -> Fill:
     """A fill at `level` MB/s with noise of 3 %, which a limit of a share of it cuts for a while."""
-    rng = np.random.default_rng(4)
-    rate = level * (1 + 0.03 * rng.normal(size=800))
+    rate = noisy(800, level)
     at = np.arange(800) * 0.5
     inside = (at >= from_s) & (at < to_s)
     rate[inside] = np.minimum(rate[inside], share * level)
+    return sampled(rate)
+
+
+def in_turns(slow_s: float, fast_s: float) -> Fill:
+    """A fill at 500 MB/s that a limit of half of that cuts again and again from 150 s on."""
+    rate = noisy(1600, 500)
+    at = np.arange(1600) * 0.5
+    inside = (at >= 150) & ((at - 150) % (slow_s + fast_s) < slow_s)
+    rate[inside] = np.minimum(rate[inside], 250)
+    return sampled(rate)
+
+
+def slow_by_the_byte() -> Fill:
+    """Slower to a third in turns, where each sample comes out three times as long, and no other."""
+    rate = noisy(1600, 500)
+    at, pieces = 300, [rate[:300]]
+    while at < 1500:
+        pieces += [np.repeat(rate[at : at + 30] / 3, 3), rate[at + 30 : at + 110]]
+        at += 110
+    return sampled(np.concatenate(pieces))
+
+
+def noisy(samples: int, level: float) -> Floats:
+    """Speeds in MB/s with noise of 3 %."""
+    return level * (1 + 0.03 * np.random.default_rng(4).normal(size=samples))
+
+
+def sampled(rate: Floats) -> Fill:
+    """A fill of samples of half a second at such speeds, in MB/s."""
     size = np.round(rate * 1e6 * 0.5).astype(np.int64)
-    return Fill(t_ns=(at * 1e9).astype(np.int64), dt_ns=np.full(800, 500_000_000), bytes_=size)
+    at = np.arange(rate.size) * 500_000_000
+    return Fill(t_ns=at, dt_ns=np.full(rate.size, 500_000_000), bytes_=size)
 
 
 BEGINNINGS = {
@@ -108,6 +137,7 @@ SLOWER = {
     "even": capped(100, 140, 0.6, 500),
     "many": fill((3000, 1000), factor=pulses(0.5, 5, 60)),
     "many long": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
+    "many even": in_turns(40, 60),
     "many long after a longer stretch": fill((3000, 1000), factor=uneven),
     "two speeds in turns": fill((3000, 1000), factor=pulses(0.5, 15, 60, 330)),
     "two speeds in turns, briefly fast": fill((3000, 700), factor=hot(0.4, 100, 60, 8)),
@@ -122,6 +152,12 @@ SLOWER = {
         (3000, 1000), factor=lambda t, _: 0.6 + 0.4 * float(np.exp(min(100 - t, 0) / 9))
     ),
 }
+
+
+def test_scatter_that_only_takes_longer_is_not_cut_off() -> None:
+    series = curve(slow_by_the_byte())
+    look = fill_classes.slower(series, shape_of(series), None)
+    assert look in two_speeds.LOOKS
 
 
 @pytest.mark.parametrize("left", [0.2, 0.88])

@@ -22,7 +22,11 @@ def negative(number: int) -> Measured:
 
 @pytest.mark.parametrize("number", KINDS)
 def test_a_negative_is_another_series_of_a_drive_without_a_cache(number: int) -> None:
-    first, again, next_kind = negative(number), negative(number), negative(number ^ 1)
+    first, again, next_kind = (
+        negative(number),
+        negative(number),
+        negative((number + 1) % len(KINDS)),
+    )
     assert first.negative == negatives.kind_of(number) != next_kind.negative
     assert np.array_equal(first.bytes, again.bytes)
     assert first.bytes.sum() == next_kind.bytes.sum() and (first.bytes >= 0).all()

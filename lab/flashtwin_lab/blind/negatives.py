@@ -3,7 +3,8 @@
 What: the series of a drive without a cache, of any generator, is made slower or faster by one thing
 that is no cache: a limit outside of the drive or a slower link from some moment on, erased flash
 used up on a drive that was written before, heat that begins late and stays, a saw-tooth after a
-rise, a host's burst at the beginning, writes at changing depths or places, or a single fall.
+rise, a host's burst at the beginning, writes at changing depths or places, a single fall, or work
+that the host does by the clock.
 
 Why: a probability that was counted on drives with caches and on even ones holds for nothing else.
 
@@ -12,8 +13,8 @@ off; as many bytes are written; the same numbers give the same series.
 
 Source of the numbers: ranges of this project. A burst of a host's memory or journal lasts 0.5 to
 10 s at 1.1 to 16 times: memory takes buffered writes at gigabytes a second, whatever the drive
-behind it, which may be a SATA one or a hard disk. The others span what public logs of such drives
-show.
+behind it, which may be a SATA one or a hard disk. Work by the clock comes at the round periods that
+schedulers are set to. The others span what public logs of such drives show.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ from flashtwin_lab.blind.truth import Measured, Truth
 Floats = NDArray[np.float64]
 # Pieces of a series within which a change may begin.
 PIECES = 8_000
+# Periods of work by the clock, in seconds; those of which a fill has as many as in the bounds.
+CLOCKS_S, CLOCKS = (5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0), (3, 150)
+
+# Slower for a while again and again, where the other limits are for good.
+BY_CLOCK = "work by the clock"
 
 # Factors of the speed at moments, as shares of the time and in seconds, of a drive at such rates.
 Law = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]
@@ -116,6 +122,26 @@ def _falls(share: Floats, _second: Floats, _rate: Floats, rng: np.random.Generat
     return np.where(share >= rng.uniform(0.02, 0.95), left, 1.0)
 
 
+def _clock(share: Floats, second: Floats, rate: Floats, rng: np.random.Generator) -> Floats:
+    """A backup or another guest that takes its part of the link by the clock, from the beginning or
+    from some moment on: under a limit, or of all that is left."""
+    total_s = float(second[-1])
+    periods = [every for every in CLOCKS_S if CLOCKS[0] <= total_s / every <= CLOCKS[1]]
+    every = float(rng.choice(periods or [total_s / CLOCKS[1], total_s / CLOCKS[0]]))
+    late, uneven = rng.uniform(0.0, 0.05, 2)
+    turns, phase = np.divmod(second + rng.uniform(0.0, every), every)
+    number = turns.astype(np.int64)
+    begins = late * rng.uniform(0.0, 1.0, int(number[-1]) + 1)[number]
+    lasts = rng.uniform(0.1, 0.7) * np.exp(rng.normal(0.0, uneven, int(number[-1]) + 1))[number]
+    is_slow = (phase / every >= begins) & (phase / every < begins + lasts)
+    if rng.random() < 0.6:
+        is_slow &= share >= rng.uniform(0.02, 0.5)
+    left = rng.uniform(0.2, 0.85)
+    cap = float(np.median(rate)) * left
+    limit = np.minimum(cap / rate, 1.0) if rng.random() < 0.5 else left
+    return np.where(is_slow, limit, 1.0)
+
+
 # Each kind of negative by its name, with what it is to a reader of a probability.
 LAWS: dict[str, tuple[Law, str]] = {
     "a limit outside": (_limit, "limit"),
@@ -126,6 +152,7 @@ LAWS: dict[str, tuple[Law, str]] = {
     "a host's burst": (_burst, "burst"),
     "no sequential fill": (_no_fill, "load"),
     "a single fall": (_falls, "fall"),
+    BY_CLOCK: (_clock, "limit"),
 }
 
 

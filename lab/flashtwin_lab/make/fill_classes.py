@@ -63,6 +63,7 @@ LOOKS = {
             "many long",
             fill_classes.WARMED_UP,
             "many deep",
+            fill_classes.MANY_EVEN,
             fill_classes.RELAXING,
             *two_speeds.LOOKS,
         ),
@@ -137,9 +138,11 @@ def warmed_at(seed: int, number: int) -> Seen | None:
     curve = curve_of(series.t_ns, series.dt_ns, series.bytes)
     shape = shape_of(curve)
     law = drive.law.removesuffix(heated.WITH_WARMTH)
-    if law in negatives.LAWS and negatives.LAWS[law][1] == "limit":
+    if law == negatives.BY_CLOCK:
+        slowed = "outside"
+    elif law in negatives.LAWS and negatives.LAWS[law][1] == "limit":
         return None  # slower for good, and not for a while
-    if drive.is_slowed:
+    elif drive.is_slowed:
         slowed = "throttling"
     else:
         slowed = "outside" if effects_of(series) & OUTSIDE else "nothing"

@@ -10,10 +10,10 @@ The looks of a beginning: whether the first plateau ends at all; whether its spe
 or evenly; whether it is as brief as a host's burst, ends where a limit cuts the scatter off, in the
 later half of a whole drive or little by little; what the fill comes to after it, and by how much
 that is slower. The looks of slower stretches: many or few; long beside what lies between, because a
-drive takes its time to cool; deep, because a drive that takes data
-into its cache again now and then has deeper lows than heat makes; and *even*, because a limit from
-outside cuts off all of a drive's own scatter, which heat leaves. Two speeds in turns by the clock
-have looks of their own (`two_speeds`).
+drive takes its time to cool; deep, because a drive that takes data into its cache again now and
+then has deeper lows than heat makes; and *even*, because a limit from outside cuts off all of a
+drive's own scatter, which heat leaves (`scatter`). Two speeds in turns by the clock have looks of
+their own (`two_speeds`).
 
 Invariants: every shape has one look of each kind; a probability is never 0 or 1, and its interval
 holds it.
@@ -34,16 +34,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flashtwin.analysis import interruptions, returns
-from flashtwin.analysis.changepoints import logs, noise
-from flashtwin.analysis.curve import Curve, Floats
+from flashtwin.analysis import interruptions, returns, scatter
+from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.first_plateau import LATE
 from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
-from flashtwin.analysis.two_speeds import two_speeds
+from flashtwin.analysis.two_speeds import BINS_OFF, two_speeds
 from flashtwin.inputs import read_toml
 
 # A beginning of a whole drive, and one of a part of a drive, which may end at any share of it.
@@ -58,22 +57,16 @@ SHORT, WEAK, STEEP, FAR = 2, 1.25, 2.5, 5.0
 BRIEF_S, BACK = 12.0, 0.9
 # An end has a slope where more samples than this belong to neither level.
 SLOPING = 3
-# Samples past the end scatter less than such a share of what is before it, which scatters. The
-# relative standard error of a scatter that is read off n samples is this over the root of n; rates
-# on a grid of steps may scatter by half a step unseen.
-CUT_OFF, SCATTERS = 0.3, 0.002
-SCATTER_KNOWN, HALF_A_STEP, SAME_RATE = 1.17, 0.5, 1e-9
 # More levels past the end than a fold and a tier make.
 MOST_LEVELS = 3
-# A low is deep below this share of its level, and even where its scatter is such a share of that
-# beside it. Fewer samples have no scatter to speak of.
-DEEP, EVEN, FEWEST_EVEN = 0.33, 0.15, 6
-MANY_LOWS = 3
+# A low is deep below this share of its level.
+DEEP, MANY_LOWS = 0.33, 3
 # A journal or a cache takes less than this share of the time at each turn, heat more.
 LONG = 0.22
 # A drive warmed up in a first stretch that is this many times as long as those between lows.
 LONGER = 1.5
 RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"
+MANY_EVEN = "many even"
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
 # Looks of a fill past its end, and the look that it would have without: few fills of any
 # generator do so, and drives that nobody drew do it for reasons of their own.
@@ -100,7 +93,7 @@ def beginning(curve: Curve, shape: Shape, kind: Beginning) -> str:
         return f"{IN_TURNS}{drop}"
     if _comes_back(shape):
         return "comes back"
-    if _is_cut_off(curve, shape, end):
+    if scatter.is_cut_off(shape.quiet, end, curve):
         return "cut off"
     if float(curve.seconds_to(np.array([end]))[0]) <= BRIEF_S:
         # A host's burst ends at the drive's own speed, which then lasts.
@@ -127,37 +120,6 @@ def _comes_back(shape: Shape) -> bool:
     return most > BACK * shape.head.speed.value
 
 
-def _is_cut_off(recorded: Curve, shape: Shape, end: float) -> bool:
-    """True where the scatter of samples all but ends with the first plateau, as under a limit.
-
-    A limit is a ceiling: it takes the scatter of the samples above the median, whatever dips it
-    leaves below, and a drive whose dips become rarer keeps that. Neither few samples nor rates that
-    were rounded show that scatter has ended.
-    """
-    curve = shape.quiet
-    at = int(np.searchsorted(curve.bytes_at, end))
-    before, past = _steps(curve, 0, at - 1), _steps(curve, at + 1, len(curve))
-    if min(before.size, past.size) < FEWEST_EVEN or noise(before) < SCATTERS:
-        return False
-    unseen = HALF_A_STEP * _grid(recorded.rate) / float(np.exp(median(past)))
-    halves = (before[before >= median(before)], past[past >= median(past)])
-    return all(_has_ended(a, b, unseen) for a, b in ((before, past), halves))
-
-
-def _has_ended(before: Floats, past: Floats, unseen: float) -> bool:
-    """True where the later of two scatters is surely less than a share of the earlier one."""
-    error = SCATTER_KNOWN * float(np.sqrt(1 / before.size + 1 / past.size))
-    most = max(noise(past), unseen) * float(np.exp(NORMAL * error))
-    return most < CUT_OFF * noise(before)
-
-
-def _grid(rate: Floats) -> float:
-    """The least difference of two rates: the step of their grid, where they were rounded."""
-    steps = np.diff(np.unique(rate))
-    steps = steps[steps > SAME_RATE * rate.max()]
-    return float(steps.min()) if steps.size else 0.0
-
-
 def _after(shape: Shape) -> str:
     """How the fill goes on past its first plateau."""
     rest = shape.rest.plateaus
@@ -179,21 +141,27 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
         return RELAXING
     turns = two_speeds(curve)
     if turns is not None:
-        return turns.look
+        off_s = BINS_OFF * turns.bin_s
+        ends_s = np.array(turns.slow_s) + np.array([off_s, -off_s])
+        is_even = scatter.are_even(curve, ends_s)
+        return MANY_EVEN if is_even else turns.look
     lows = lows_of(curve, shape)
     if not lows and tooth is not None:
         return "teeth"
     if not lows:
         return "slow start" if shape.rise is not None else "none"
-    if len(lows) < MANY_LOWS and any(_is_even(curve, low) for low in lows):
+    if len(lows) < MANY_LOWS and any(scatter.is_even(curve, low.start, low.end) for low in lows):
         return "even"
     depth = median(np.array([low.rate / low.level for low in lows]))
     if len(lows) < MANY_LOWS:
         return "few deep" if depth < DEEP else "few"
+    ends = np.array([[low.start, low.end] for low in lows])
+    ends_s = curve.seconds_to(ends.ravel()).reshape(-1, 2)
+    if scatter.are_even(curve, ends_s):
+        return MANY_EVEN
     if depth < DEEP:
         return "many deep"
-    ends = np.array([[low.start, low.end] for low in lows])
-    begin_s, end_s = curve.seconds_to(ends.ravel()).reshape(-1, 2).T
+    begin_s, end_s = ends_s.T
     share = float((end_s - begin_s)[:-1].sum() / max(begin_s[-1] - begin_s[0], 1e-9))
     if share < LONG:
         return "many"
@@ -219,22 +187,6 @@ def lows_of(recorded: Curve, shape: Shape) -> tuple[Return, ...]:
         for first, last in shape.first_plateau.dips
     ]
     return tuple(sorted((*shape.returns, *dips), key=lambda low: low.start))
-
-
-def _is_even(curve: Curve, low: Return) -> bool:
-    """Whether a low has next to none of the scatter that the samples on both sides have."""
-    first, last = (int(at) for at in np.searchsorted(curve.bytes_at, (low.start, low.end)))
-    inside = _steps(curve, first + 1, last - 1)
-    reach = max(last - first, 2 * FEWEST_EVEN)
-    around = [_steps(curve, first - reach, first - 1), _steps(curve, last + 1, last + reach)]
-    beside = [noise(values) for values in around if values.size >= FEWEST_EVEN]
-    if inside.size < FEWEST_EVEN or not beside:
-        return False
-    return noise(inside) < EVEN * min(beside)
-
-
-def _steps(curve: Curve, first: int, last: int) -> Floats:
-    return logs(curve.rate[max(first, 0) : max(last, 0)])
 
 
 def weight_of_heat(look: str) -> float:

@@ -70,8 +70,8 @@ EARLY, LEAST_FAST, EARLY_PAST = 3.5, 0.1, 10.0
 # A drive that works in turns past its cache does so from its end on, or within this many of its
 # fast stretches.
 FROM_THERE = 1.25
-# Samples whose median is the speed near the end of a stretch.
-SMOOTH = 5
+# Samples on each side of one whose median is the speed near the end of a stretch.
+BESIDE = 2
 # The looks of a fill that goes at two speeds in turns.
 TURNS = "two speeds in turns"
 BRIEF, BRIEF_EARLY = f"{TURNS}, briefly fast", f"{TURNS}, briefly fast, from early on"
@@ -154,7 +154,7 @@ def cooled(curve: Curve, turns: TwoSpeeds) -> Curve:
     factor, and near its ends samples come up to the drive's own speed."""
     middle_s = (curve.time_at[:-1] + curve.time_at[1:]) / 2
     at = np.clip((middle_s / turns.bin_s).astype(np.int64), 0, turns.own.size - 1)
-    share = np.clip(medians_around(curve.rate, SMOOTH) / turns.own[at], turns.depth, 1.0)
+    share = np.clip(medians_around(curve.rate, 2 * BESIDE + 1) / turns.own[at], turns.depth, 1.0)
     share = np.minimum(np.maximum(share, curve.rate / turns.own[at]), 1.0)
     factor = np.ones(len(curve))
     near_s = BINS_OFF * turns.bin_s

@@ -80,6 +80,9 @@ LOOKS = {
         "a speed that decays exponentially to a lower one, as where firmware holds a temperature"
     ),
     "many deep": "much slower stretches that recover again and again",
+    fill_classes.MANY_EVEN: (
+        "slower stretches again and again without any scatter of their own, as under a limit"
+    ),
     two_speeds.TURNS: (
         "two speeds in turns, each for equally long, after a longer first stretch, as of a drive "
         "that is hot and cool in turn"
