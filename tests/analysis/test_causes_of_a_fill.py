@@ -139,9 +139,10 @@ SLOWER = {
     "many long": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
     "many even": in_turns(40, 60),
     "many long after a longer stretch": fill((3000, 1000), factor=uneven),
-    "two speeds in turns": fill((3000, 1000), factor=pulses(0.5, 15, 60, 330)),
+    "two speeds in turns": fill((3000, 1000), factor=pulses(0.5, 16, 64, 330)),
+    "two speeds in turns, at a round period": fill((3000, 1000), factor=pulses(0.5, 15, 60, 300)),
     "two speeds in turns, briefly fast": fill((3000, 700), factor=hot(0.4, 100, 60, 8)),
-    "two speeds in few turns": fill((3000, 1000), factor=hot(0.5, 200, 100, 80)),
+    "two speeds in few turns": fill((3000, 1000), factor=hot(0.5, 200, 100, 75)),
     "two speeds in turns past the first plateau": fill(
         (3000, 100), (1000, 600), factor=hot(0.4, 150, 60, 30)
     ),

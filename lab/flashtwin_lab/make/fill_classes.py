@@ -81,7 +81,7 @@ schema = 1
 # all consumer drives whose fills reviewers published show a cache; a plateau of the public series
 # that were looked at one by one (docs/reference/real-series.md) may end for another reason. A drive
 # that was written before is the most usual of these; a limit for good, and a fall that nothing
-# explains, are rare. Were caches half as common, 74 % for a plain drop would be 58 %.
+# explains, are rare. Were caches half as common, 75 % for a plain drop would be 60 %.
 [common]
 cache = 0.59
 none = 0.12

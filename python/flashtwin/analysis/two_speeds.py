@@ -16,7 +16,9 @@ which average a drive's own saw-tooth out, come first; fine ones show short turn
 Why in seconds: a journal or a cache that takes data again goes by bytes, and its stretches change
 in seconds where the speed does. Others make turns by the clock too: a journal's low takes a small
 share of the time, a stall leaves next to nothing, and a cache that takes data again is fast for a
-small share of the time and at first for many times as long.
+small share of the time and at first for many times as long. What a host does every minute, or at
+another round period of its scheduler, comes at that period whatever the drive does meanwhile; a
+mass that warms and cools has a period of its own, which is a round one by chance only.
 
 Invariants: pure; at least two slow stretches, and none at the very beginning; the drive's own speed
 is no higher in the turns than before them; `cooled` keeps all bytes, in their order and number.
@@ -33,7 +35,7 @@ from itertools import pairwise
 import numpy as np
 
 from flashtwin.analysis.changepoints import boundaries, logs
-from flashtwin.analysis.curve import Curve, Floats
+from flashtwin.analysis.curve import Curve, Floats, Ints
 from flashtwin.analysis.quantiles import median, medians_around
 
 # Bins of equal time, coarse and fine; the fewest; the fewest of a level.
@@ -70,14 +72,17 @@ EARLY, LEAST_FAST, EARLY_PAST = 3.5, 0.1, 10.0
 # A drive that works in turns past its cache does so from its end on, or within this many of its
 # fast stretches.
 FROM_THERE = 1.25
+# Periods that schedulers are set to, in seconds. Turns have one of them where they come as often
+# within such a share, which they show within the same one.
+ROUND_S, ROUND_WITHIN = (5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600), 0.01
 # Samples on each side of one whose median is the speed near the end of a stretch.
 BESIDE = 2
 # The looks of a fill that goes at two speeds in turns.
 TURNS = "two speeds in turns"
 BRIEF, BRIEF_EARLY = f"{TURNS}, briefly fast", f"{TURNS}, briefly fast, from early on"
 PAST, GO_ON = f"{TURNS} past the first plateau", f"{TURNS} past another plateau's end"
-IN_FEW = "two speeds in few turns"
-LOOKS = (TURNS, BRIEF, BRIEF_EARLY, PAST, GO_ON, IN_FEW)
+IN_FEW, BY_CLOCK = "two speeds in few turns", f"{TURNS}, at a round period"
+LOOKS = (TURNS, BRIEF, BRIEF_EARLY, PAST, GO_ON, IN_FEW, BY_CLOCK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +94,8 @@ class TwoSpeeds:
     that had fallen long before the first slow stretch began; `is_moved`: it fell as that began, or
     shortly before. `goes_on`: it fell between two slow stretches, which have the same share of both
     speeds. `fast`: the share of the time that the fast stretches take of the turns. `warm_up`: how
-    many times as long as a later fast stretch the first one is. `turns` counts all changes between
-    fast and slow.
+    many times as long as a later fast stretch the first one is. `period_s`: from the beginning of
+    one slow stretch to that of the next. `turns` counts all changes between fast and slow.
     """
 
     depth: float
@@ -102,6 +107,7 @@ class TwoSpeeds:
     goes_on: bool
     fast: float
     warm_up: float
+    period_s: float
     turns: int
 
     @property
@@ -113,6 +119,8 @@ class TwoSpeeds:
     @property
     def look(self) -> str:
         """Which of `LOOKS` the turns have: a cache that takes data again makes turns too."""
+        if self._is_round():
+            return BY_CLOCK
         if self._may_be_a_caches():
             is_early = self.warm_up < EARLY and self.fast >= LEAST_FAST and not self.is_moved
             return BRIEF_EARLY if is_early else BRIEF
@@ -121,6 +129,13 @@ class TwoSpeeds:
         if self.goes_on:
             return GO_ON
         return PAST if self.is_past else TURNS
+
+    def _is_round(self) -> bool:
+        """True where the period surely is one that a scheduler is set to."""
+        known_s = self.bin_s / max(len(self.slow_s) - 1, 1)
+        if known_s > ROUND_WITHIN * self.period_s:
+            return False
+        return any(abs(self.period_s / each - 1) <= ROUND_WITHIN for each in ROUND_S)
 
     def _may_be_a_caches(self) -> bool:
         """True where the fast stretches are brief, but for turns that begin long after the first
@@ -232,8 +247,16 @@ def _told(
         goes_on=bool(np.ptp(own[np.array(slow)]) > tolerance),
         fast=fast / (fast + slower),
         warm_up=stretches[0][1] / fast,
+        period_s=_period(np.array([a for a, _ in stretches[1::2]])) * bin_s,
         turns=len(stretches) - 1,
     )
+
+
+def _period(begins: Ints) -> float:
+    """From one beginning to the next, where some may be missing between them (least squares)."""
+    after = np.round((begins - begins[0]) / median(np.diff(begins)))
+    slope, _ = np.polyfit(after, begins, 1)
+    return float(slope)
 
 
 def _reading(levels: Floats, fall: float) -> tuple[float, list[bool]]:

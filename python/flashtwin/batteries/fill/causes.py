@@ -103,6 +103,9 @@ LOOKS = {
         "two speeds in turns, of one ratio before and after another plateau ends, as of a drive "
         "that is hot and cool in turn: a cache that takes data again has one slower speed"
     ),
+    two_speeds.BY_CLOCK: (
+        "two speeds in turns that come at a round period, as of work that a host does by the clock"
+    ),
     two_speeds.PAST: (
         "two speeds in turns, each for equally long, that begin long after the first plateau, as "
         "of a drive that is hot and cool in turn"
