@@ -104,3 +104,18 @@ def test_a_campaign_that_is_stopped_says_what_is_kept(
     with pytest.raises(Interrupted, match=r"drives\.json so far: 1; the same command goes on"):
         drives(path, 1, 2)
     assert len(json.loads(path.read_text())["drives"]) == 1
+
+
+def test_a_campaign_that_goes_on_has_only_the_drives_before_it_that_the_file_lacks(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "drives.json"
+    rows = [
+        {"seed": seed, "number": number, "drive": {}} for seed, number in ((1, 0), (1, 2), (2, 1))
+    ]
+    path.write_text(json.dumps({"schema": 1, "kind": "made up", "drives": rows}))
+    assert shards.lacking(path, "made up", 1, 4) == [1, 3]
+    assert shards.lacking(path, "made up", 2, 2) == [0]
+    assert shards.lacking(None, "made up", 1, 2) == [0, 1]
+    with pytest.raises(FlashtwinError):
+        shards.lacking(path, "of another kind", 1, 4)

@@ -52,8 +52,7 @@ class Shard:
         # A drive takes minutes, and none is to be lost for a folder that is not there.
         outputs.check(self.path)
         rows = _rows(self.path, self.kind, self.of_json)
-        there = {row["number"] for row in rows if row["seed"] == self.seed}
-        lacking = [number for number in range(len(works)) if number not in there]
+        numbers = lacking(self.path, self.kind, self.seed, len(works))
 
         def ended(count: int, drive: Any) -> None:
             number = int(drive.name.rpartition(" ")[2])
@@ -64,7 +63,7 @@ class Shard:
                 on_end(count, drive)
 
         try:
-            pooled([works[number] for number in lacking], ended, _numbered(failed, lacking))
+            pooled([works[number] for number in numbers], ended, _numbered(failed, numbers))
         except Interrupted as stop:
             raise Interrupted(
                 f"stopped; drives in {self.path} so far: {len(rows)}; the same command goes on"
@@ -99,6 +98,13 @@ def kept(path: Path, kind: str, of_json: Callable[[Mapping[str, Any]], Any]) -> 
         )
         for row in _rows(path, kind, of_json)
     ]
+
+
+def lacking(path: Path | None, kind: str, seed: int, count: int) -> list[int]:
+    """Which of the first `count` drives of a seed the file lacks; all where there is no file."""
+    rows = [] if path is None else _rows(path, kind, dict)
+    there = {row["number"] for row in rows if row["seed"] == seed}
+    return [number for number in range(count) if number not in there]
 
 
 def _rows(

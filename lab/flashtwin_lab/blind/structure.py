@@ -32,6 +32,8 @@ from flashtwin_lab.blind.shards import Shard
 
 PARTS = {"structure": "kind of cache", "past": "way past the cache"}
 RESTS = {"rest_begin": "rest before recovery begins", "rest_full": "rest to full"}
+# What its files call this kind of campaign.
+KIND = "discover"
 BINS = (0.0, 0.5, 0.8, 0.95, 1.01)
 
 
@@ -88,7 +90,7 @@ def campaign(
         Work(call=partial(_drive, prior, seed, number, settings), memory_bytes=DRIVE_BYTES)
         for number in range(count)
     ]
-    shard = Shard(kind="discover", path=append, seed=seed, of_json=kinds.of_json)
+    shard = Shard(kind=KIND, path=append, seed=seed, of_json=kinds.of_json)
     drives = shard.drives(works, named(on_end))
     return Structures(rows=tuple(rows(drives, kinds.section(prior))), drives=tuple(drives))
 

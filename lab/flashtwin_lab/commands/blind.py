@@ -88,6 +88,7 @@ def command(
     """
     from flashtwin.cli import progress
     from flashtwin_lab.blind.run import campaign
+    from flashtwin_lab.blind.shards import lacking
 
     if append is not None and not fit and battery != "discover":
         raise click.UsageError("--append goes with --with discover or --fit")
@@ -95,10 +96,11 @@ def command(
     if fit:
         if generator is not None or detector is not None or battery != "fill":
             raise click.UsageError("--fit takes no --generator, no --detector and no --with")
-        from flashtwin_lab.proof import proof
+        from flashtwin_lab.proof import KIND, proof
 
         number = count or FITTED
-        with progress.counted("blind --fit", number, quiet, each=True) as report:
+        left = max(len(lacking(append, KIND, seed, number)), 1)
+        with progress.counted("blind --fit", left, quiet, each=True) as report:
             done = proof(number, seed, on_end=report, append=append)
     elif battery == "heat":
         from flashtwin_lab.blind import heated
@@ -114,7 +116,8 @@ def command(
         if detector is not None or (generator is not None and generator.suffix == ".py"):
             raise click.UsageError("--with discover takes no --detector, and a --generator of TOML")
         number = count or DISCOVERED
-        with progress.counted("blind --with discover", number, quiet) as report:
+        left = max(len(lacking(append, structure.KIND, seed, number)), 1)
+        with progress.counted("blind --with discover", left, quiet) as report:
             done = structure.campaign(
                 number, seed, generator=generator, on_end=report, append=append
             )
