@@ -258,12 +258,12 @@ def sync_directory(path: Path) -> None:
 
 def _hint(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return (
-            "make room, or use --out DIR; a run goes on with --resume, its finished steps are kept"
-        )
+        return "make room, or write elsewhere; a run goes on with --resume, finished steps are kept"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "give --out DIR a directory that you may write to"
-    return "check the directory, or use another one with --out DIR"
+        return "name a place where you may write"
+    if error.errno == errno.ENOENT:
+        return "make the directory first, or name another place"
+    return "check the place, or name another one"
 
 
 class _Part:
