@@ -448,3 +448,12 @@ def test_a_cache_that_takes_data_again_keeps_its_first_plateau(
     assert told and int(told[1]) / 100 == pytest.approx(high_gb / (high_gb + low_gb), abs=0.015)
     likely = findings["cache_probability"].number
     assert likely is not None and likely > 0.5
+
+
+def test_of_stairs_the_first_one_ends_the_first_plateau() -> None:
+    """Later and larger falls are no waves beside which the first ones would count for nothing."""
+    stairs = ((3560, 218), (2720, 378), (1930, 517), (1180, 555), (585, 712))
+    series = fill(*stairs, noise=0.025, sample_s=2.0)
+    findings = found(series, 712)
+    assert findings["cache_size"].value == near(218 * GB, 0.01)
+    assert findings["speed_cache"].value == near(3560e6)

@@ -45,6 +45,12 @@ def slow_by_the_byte() -> Fill:
     return sampled(np.concatenate(pieces))
 
 
+def wandering(second: float, _done: float) -> float:
+    """High for a time that grows, and as low as a third for one that changes."""
+    lasts = 6 + int(second) // 40 % 3 * 5
+    return 1.0 if second % (2 * lasts) < lasts + int(second) // 60 % 4 else 0.35
+
+
 def noisy(samples: int, level: float) -> Floats:
     """Speeds in MB/s with noise of 3 %."""
     return level * (1 + 0.03 * np.random.default_rng(4).normal(size=samples))
@@ -135,6 +141,8 @@ SLOWER = {
     "none": fill((461, 24), (111, 240)),
     "teeth": fill((461, 24), (200, 240), factor=saw(0.5, 1.5, 20, from_gb=24)),
     "even": capped(100, 140, 0.6, 500),
+    "uneven teeth": fill((900, 240), factor=wandering),
+    "a faster plateau later": fill((2250, 365), (1125, 566), (2250, 760)),
     "many": fill((3000, 1000), factor=pulses(0.5, 5, 60)),
     "many long": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
     "many even": in_turns(40, 60),
@@ -169,6 +177,14 @@ def test_a_decay_to_less_or_more_than_heat_leaves_is_none(left: float) -> None:
     series = curve(fill((3000, 1000), factor=decay, noise=0.003))
     shape = shape_of(series)
     assert fill_classes.slower(series, shape, teeth(shape)) != fill_classes.RELAXING
+
+
+def test_stairs_are_no_decay() -> None:
+    stairs = ((3230, 172), (1837, 229), (1336, 320), (699, 439), (339, 483), (177, 532))
+    series = curve(fill(*stairs, noise=0.01, sample_s=2.0))
+    shape = shape_of(series)
+    assert len(shape.plateaus) == len(stairs)
+    assert shape.decay_s is None
 
 
 def decays_at(begin_s: float, left: float) -> Factor:

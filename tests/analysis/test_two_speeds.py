@@ -142,6 +142,8 @@ EVEN, CACHED, FALLS = ((600, 900),), ((2000, 60), (600, 900)), ((2000, 60), (600
         # from rest in a few times as long as later.
         (BRIEF_EARLY, EVEN, hot(0.4, 150.0, 200.0, 60.0)),
         (BRIEF, EVEN, hot(0.4, 400.0, 200.0, 40.0)),
+        # Two turns may be a cache's that is partly free once more.
+        (BRIEF, ((600, 220),), hot(0.4, 150.0, 200.0, 60.0)),
         # A journal takes a twentieth of the time, and a drive that stalls next to all of its speed.
         (None, EVEN, hot(0.4, 300.0, 5.0, 95.0)),
         (None, EVEN, hot(0.05, 400.0, 150.0, 150.0)),

@@ -3,8 +3,8 @@
 What: the series of a drive without a cache, of any generator, is made slower or faster by one thing
 that is no cache: a limit outside of the drive or a slower link from some moment on, erased flash
 used up on a drive that was written before, heat that begins late and stays, a saw-tooth after a
-rise, a host's burst at the beginning, writes at changing depths or places, a single fall, or work
-that the host does by the clock.
+rise, a host's burst at the beginning, writes at changing depths or places, a single fall, or a
+limit that comes and goes, by the clock or not.
 
 Why: a probability that was counted on drives with caches and on even ones holds for nothing else.
 
@@ -34,8 +34,8 @@ PIECES = 8_000
 # Periods of work by the clock, in seconds; those of which a fill has as many as in the bounds.
 CLOCKS_S, CLOCKS = (5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0), (3, 150)
 
-# Slower for a while again and again, where the other limits are for good.
-BY_CLOCK = "work by the clock"
+# The other limits are for good.
+FOR_A_WHILE = "a limit for a while"
 
 # Factors of the speed at moments, as shares of the time and in seconds, of a drive at such rates.
 Law = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]
@@ -122,9 +122,17 @@ def _falls(share: Floats, _second: Floats, _rate: Floats, rng: np.random.Generat
     return np.where(share >= rng.uniform(0.02, 0.95), left, 1.0)
 
 
-def _clock(share: Floats, second: Floats, rate: Floats, rng: np.random.Generator) -> Floats:
-    """A backup or another guest that takes its part of the link by the clock, from the beginning or
-    from some moment on: under a limit, or of all that is left."""
+def _while(share: Floats, second: Floats, rate: Floats, rng: np.random.Generator) -> Floats:
+    """A backup, another guest or a slower path that takes its part for a while: by the clock, from
+    the beginning or from some moment on, or now and then; under a limit, or of all that is left."""
+    is_slow = _now_and_then(share, rng) if rng.random() < 0.33 else _by_clock(share, second, rng)
+    left = float(rng.choice([0.25, 0.5])) if rng.random() < 0.2 else rng.uniform(0.2, 0.85)
+    cap = float(np.median(rate)) * left
+    limit = np.minimum(cap / rate, 1.0) if rng.random() < 0.5 else left
+    return np.where(is_slow, limit, 1.0)
+
+
+def _by_clock(share: Floats, second: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
     total_s = float(second[-1])
     periods = [every for every in CLOCKS_S if CLOCKS[0] <= total_s / every <= CLOCKS[1]]
     every = float(rng.choice(periods or [total_s / CLOCKS[1], total_s / CLOCKS[0]]))
@@ -134,12 +142,15 @@ def _clock(share: Floats, second: Floats, rate: Floats, rng: np.random.Generator
     begins = late * rng.uniform(0.0, 1.0, int(number[-1]) + 1)[number]
     lasts = rng.uniform(0.1, 0.7) * np.exp(rng.normal(0.0, uneven, int(number[-1]) + 1))[number]
     is_slow = (phase / every >= begins) & (phase / every < begins + lasts)
-    if rng.random() < 0.6:
-        is_slow &= share >= rng.uniform(0.02, 0.5)
-    left = rng.uniform(0.2, 0.85)
-    cap = float(np.median(rate)) * left
-    limit = np.minimum(cap / rate, 1.0) if rng.random() < 0.5 else left
-    return np.where(is_slow, limit, 1.0)
+    from_share = rng.uniform(0.02, 0.5) if rng.random() < 0.6 else 0.0
+    return np.asarray(is_slow & (share >= from_share))
+
+
+def _now_and_then(share: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+    count = int(rng.integers(1, 7))
+    begins = rng.uniform(0.0, 0.95, count)[:, None]
+    lasts = np.exp(rng.uniform(np.log(0.02), np.log(0.3), count))[:, None]
+    return np.asarray(((share >= begins) & (share < begins + lasts)).any(axis=0))
 
 
 # Each kind of negative by its name, with what it is to a reader of a probability.
@@ -152,7 +163,7 @@ LAWS: dict[str, tuple[Law, str]] = {
     "a host's burst": (_burst, "burst"),
     "no sequential fill": (_no_fill, "load"),
     "a single fall": (_falls, "fall"),
-    BY_CLOCK: (_clock, "limit"),
+    FOR_A_WHILE: (_while, "limit"),
 }
 
 

@@ -56,6 +56,8 @@ LOOKS = {
             "none",
             "slow start",
             "teeth",
+            fill_classes.UNEVEN_TEETH,
+            fill_classes.RISES_AGAIN,
             "even",
             "few",
             "few deep",
@@ -138,7 +140,7 @@ def warmed_at(seed: int, number: int) -> Seen | None:
     curve = curve_of(series.t_ns, series.dt_ns, series.bytes)
     shape = shape_of(curve)
     law = drive.law.removesuffix(heated.WITH_WARMTH)
-    if law == negatives.BY_CLOCK:
+    if law == negatives.FOR_A_WHILE:
         slowed = "outside"
     elif law in negatives.LAWS and negatives.LAWS[law][1] == "limit":
         return None  # slower for good, and not for a while

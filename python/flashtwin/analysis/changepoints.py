@@ -78,11 +78,16 @@ def slowness(values: Floats) -> float:
 def wander(values: Floats, block: int) -> float:
     """How far the means of so many neighbouring values are apart from each other, as a rule.
 
-    The few blocks that hold a change of level do not count, since half of them decide.
+    The few blocks that hold a change of level do not count, since half of them decide; nor do those
+    of a staircase, which only falls: waves rise as far as they fall.
     """
     block = max(1, min(block, values.size // LEAST_BLOCKS))
     count = values.size // block
-    return noise(values[: count * block].reshape(count, block).mean(axis=1))
+    means = values[: count * block].reshape(count, block).mean(axis=1)
+    steps = np.diff(means)
+    rises = steps[steps > 0]
+    up = float(MAD_TO_SIGMA * median(rises) / np.sqrt(2.0)) if rises.size else 0.0
+    return min(noise(means), up)
 
 
 def logs(rate: Floats) -> Floats:

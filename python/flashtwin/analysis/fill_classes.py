@@ -35,6 +35,7 @@ from typing import Any, Literal
 import numpy as np
 
 from flashtwin.analysis import interruptions, returns, scatter
+from flashtwin.analysis.changepoints import EFFECT
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.first_plateau import LATE
@@ -66,7 +67,7 @@ LONG = 0.22
 # A drive warmed up in a first stretch that is this many times as long as those between lows.
 LONGER = 1.5
 RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"
-MANY_EVEN = "many even"
+MANY_EVEN, UNEVEN_TEETH, RISES_AGAIN = "many even", "uneven teeth", "a faster plateau later"
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
 # Looks of a fill past its end, and the look that it would have without: few fills of any
 # generator do so, and drives that nobody drew do it for reasons of their own.
@@ -146,10 +147,8 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
         is_even = scatter.are_even(curve, ends_s)
         return MANY_EVEN if is_even else turns.look
     lows = lows_of(curve, shape)
-    if not lows and tooth is not None:
-        return "teeth"
     if not lows:
-        return "slow start" if shape.rise is not None else "none"
+        return _without_lows(shape, tooth)
     if len(lows) < MANY_LOWS and any(scatter.is_even(curve, low.start, low.end) for low in lows):
         return "even"
     depth = median(np.array([low.rate / low.level for low in lows]))
@@ -169,6 +168,23 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
     rises_s = float(curve.seconds_to(np.array([shape.rise]))[0]) if shape.rise else 0.0
     between_s = median(begin_s[1:] - end_s[:-1])
     return WARMED_UP if begin_s[0] - rises_s >= LONGER * between_s else "many long"
+
+
+def _without_lows(shape: Shape, tooth: Teeth | None) -> str:
+    """What a fill is like that has no slower stretch beside its plateaus: these may be such."""
+    if tooth is not None:
+        return "teeth"
+    if shape.first_plateau.verdict == "swings" or any(p.teeth is not None for p in shape.plateaus):
+        return UNEVEN_TEETH
+    if _rises_again(shape):
+        return RISES_AGAIN
+    return "slow start" if shape.rise is not None else "none"
+
+
+def _rises_again(shape: Shape) -> bool:
+    """True where a plateau is faster than one before it."""
+    speeds = np.array([plateau.speed.value for plateau in shape.plateaus])
+    return bool((speeds[1:] > EFFECT * np.minimum.accumulate(speeds)[:-1]).any())
 
 
 def lows_of(recorded: Curve, shape: Shape) -> tuple[Return, ...]:

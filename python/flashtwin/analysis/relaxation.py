@@ -8,6 +8,9 @@ a grid of start times and durations. Two shapes are compared by the logarithm of
 ratio (Laplace distributed residuals, scale from the fit). `decays_s` looks for a decay that follows
 a level and lasts to the end, at moments all over a fill.
 
+A drive whose speed falls in a few steps, each of which lasts, looks like a decay from afar: where
+plateaus that were read elsewhere explain the window far better than a decay, it is none.
+
 Invariants: pure; there is no result where the window has too few samples or the speed does not
 fall.
 
@@ -44,6 +47,8 @@ DEEPEST = 1.5
 # fall further.
 MOMENTS = (0.03, 0.85, 32)
 SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 14.0
+# From the same logarithm on stairs are a better reading than a decay.
+STAIRS_BETTER = 14.0
 LEAST_FALL, MOST_FALL = 0.15, 1.45
 # Two equal stretches before it, in shares of the moment, and how far apart they may be beside it:
 # long ones, or shorter ones where another plateau has ended not long before.
@@ -56,19 +61,33 @@ LATER, SHARE_BACK = 60, 0.1
 @dataclass(frozen=True, kw_only=True)
 class Relaxation:
     """An exponential decay: the fall in logarithms of speed, and the logarithms of its likelihood
-    ratio to a step and to a straight line."""
+    ratio to a step, to a straight line and to stairs."""
 
     fall: float
     over_step: float
     over_straight: float
+    over_stairs: float
 
 
-def decays_s(curve: Curve) -> float | None:
+@dataclass(frozen=True, kw_only=True)
+class Stairs:
+    """Levels that a fill was read as: the bytes at which each ends, and bytes a second."""
+
+    ends: Floats
+    speeds: Floats
+
+    def at(self, places: Floats) -> Floats:
+        """The speed at places in bytes."""
+        stair = np.searchsorted(self.ends[:-1], places, side="right")
+        return np.asarray(self.speeds[stair])
+
+
+def decays_s(curve: Curve, stairs: Stairs | None = None) -> float | None:
     """About when the speed, which held a level, decays exponentially to a lower one, in seconds; by
-    as much as heat makes a drive slower, and for good."""
+    as much as heat makes a drive slower, and for good. `stairs`: what else the fill may be."""
     decays = []
     for moment_s in (np.geomspace(*MOMENTS) * curve.total_s).tolist():
-        decay = relaxation(curve, moment_s)
+        decay = relaxation(curve, moment_s, stairs)
         if decay is None or not _is_sure(decay):
             continue
         if any(
@@ -82,7 +101,7 @@ def decays_s(curve: Curve) -> float | None:
     return float(best[1])
 
 
-def relaxation(curve: Curve, moment_s: float) -> Relaxation | None:
+def relaxation(curve: Curve, moment_s: float, stairs: Stairs | None = None) -> Relaxation | None:
     """The best exponential decay around a time, compared with the other two shapes."""
     end_s = min(ENDS * moment_s, curve.total_s)
     if end_s - moment_s < LEAST_PAST * moment_s:
@@ -99,10 +118,15 @@ def relaxation(curve: Curve, moment_s: float) -> Relaxation | None:
     if slowly is None or step is None or slowly[1] <= 0:
         return None
     least = np.log(max(slowly[0], 1e-9))
+    over_stairs = np.inf
+    if stairs is not None:
+        levels = np.log(np.maximum(stairs.at(_bytes_to(curve, (edges[1:] + edges[:-1]) / 2)), 1.0))
+        over_stairs = count * float(np.log(np.abs(values - levels).sum() + 1e-9) - least)
     return Relaxation(
         fall=slowly[1],
         over_step=count * float(np.log(max(step[0], 1e-9)) - least),
         over_straight=np.inf if straight is None else count * float(np.log(straight[0]) - least),
+        over_stairs=over_stairs,
     )
 
 
@@ -163,4 +187,5 @@ def _recovers(curve: Curve, moment_s: float, fall: float) -> bool:
 
 
 def _is_sure(decay: Relaxation) -> bool:
-    return decay.over_step >= SURE_OF_STEP and decay.over_straight >= SURE_OF_STRAIGHT
+    no_steps = decay.over_step >= SURE_OF_STEP and decay.over_stairs > -STAIRS_BETTER
+    return no_steps and decay.over_straight >= SURE_OF_STRAIGHT

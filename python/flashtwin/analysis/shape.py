@@ -36,7 +36,7 @@ from flashtwin.analysis.edges import Edge, locate
 from flashtwin.analysis.estimate import Estimate, speed
 from flashtwin.analysis.first_plateau import FirstPlateau, explained_by_line, first_plateau, is_step
 from flashtwin.analysis.quantiles import median
-from flashtwin.analysis.relaxation import decays_s
+from flashtwin.analysis.relaxation import Stairs, decays_s
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.steady_state import Pieces, settled
 
@@ -122,7 +122,9 @@ class Shape:
     @cached_property
     def decay_s(self) -> float | None:
         """About when the speed decays exponentially for good, in seconds, if it does."""
-        return decays_s(self.quiet)
+        ends = np.array([plateau.end for plateau in self.plateaus])
+        speeds = np.array([plateau.speed.value for plateau in self.plateaus])
+        return decays_s(self.quiet, Stairs(ends=ends, speeds=speeds))
 
     @property
     def cliff(self) -> Edge | None:

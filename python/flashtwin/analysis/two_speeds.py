@@ -123,7 +123,7 @@ class TwoSpeeds:
             return BY_CLOCK
         if self._may_be_a_caches():
             is_early = self.warm_up < EARLY and self.fast >= LEAST_FAST and not self.is_moved
-            return BRIEF_EARLY if is_early else BRIEF
+            return BRIEF_EARLY if is_early and self.turns >= FEW else BRIEF
         if self.turns < FEW:
             return IN_FEW
         if self.goes_on:

@@ -67,6 +67,8 @@ LOOKS = {
     "none": "no slower stretch that recovers",
     "slow start": "a slower beginning",
     "teeth": "an even saw-tooth",
+    fill_classes.UNEVEN_TEETH: "a speed that goes up and down again and again, unevenly",
+    fill_classes.RISES_AGAIN: "a plateau that is faster than one before it",
     "even": "a slower stretch without any scatter of its own, as under a limit",
     "few": "one or two slower stretches that recover",
     "few deep": "one or two much slower stretches that recover",
