@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from shapes import GB, Factor, Fill, fill, found, hot, pulses, saw
@@ -45,10 +47,11 @@ def slow_by_the_byte() -> Fill:
     return sampled(np.concatenate(pieces))
 
 
-def wandering(second: float, _done: float) -> float:
-    """High for a time that grows, and as low as a third for one that changes."""
-    lasts = 6 + int(second) // 40 % 3 * 5
-    return 1.0 if second % (2 * lasts) < lasts + int(second) // 60 % 4 else 0.35
+def telegraph(seed: int) -> Factor:
+    """Two speeds in turns, each for 3 to 12 seconds that are drawn."""
+    random = Random(seed)
+    changes = np.cumsum([random.uniform(3, 12) for _ in range(800)])
+    return lambda second, _: 0.35 if int(np.searchsorted(changes, second)) % 2 else 1.0
 
 
 def noisy(samples: int, level: float) -> Floats:
@@ -141,7 +144,7 @@ SLOWER = {
     "none": fill((461, 24), (111, 240)),
     "teeth": fill((461, 24), (200, 240), factor=saw(0.5, 1.5, 20, from_gb=24)),
     "even": capped(100, 140, 0.6, 500),
-    "uneven teeth": fill((900, 240), factor=wandering),
+    "uneven teeth": fill((900, 1000), factor=telegraph(2)),
     "a faster plateau later": fill((2250, 365), (1125, 566), (2250, 760)),
     "many": fill((3000, 1000), factor=pulses(0.5, 5, 60)),
     "many long": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
