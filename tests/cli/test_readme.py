@@ -35,11 +35,11 @@ def test_the_figures_of_trust_are_those_of_their_pages() -> None:
     blind = (maker.DOCS / "reference" / "blind.md").read_text()
     rows = (maker.DOCS / "reference" / "validation.md").read_text()
     right, drives = re.findall(r"cache there or not \| 99% right \| (\d+) of (\d+)", blind)[0]
-    assert f"of {drives} drives drawn at random" in readme and f"says of {right} " in readme
+    assert f"on {drives} drives that were drawn at random" in readme and f"On {right} " in readme
     (total,) = re.findall(r"\n\| all \| (.*)", rows)
     _, _, validation, calibration, *_, hardware = total.split(" | ")
     assert validation in readme and f"{calibration} others" in readme
-    assert ("0 rows" in readme) == (hardware.strip(" |") == "none")
+    assert ("not yet measured any of these" in readme) == (hardware.strip(" |") == "none")
 
 
 @pytest.mark.full
