@@ -25,6 +25,8 @@ import numpy as np
 from flashtwin.analysis.curve import Curve, Floats
 
 CONFIDENCE = 0.95
+# Standard deviations from the middle of an interval of 95 % to its ends (normal distribution).
+DEVIATIONS = 1.96
 FEWEST_BLOCKS = 4
 
 

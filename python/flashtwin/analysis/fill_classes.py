@@ -37,7 +37,7 @@ import numpy as np
 from flashtwin.analysis import interruptions, returns, scatter
 from flashtwin.analysis.changepoints import EFFECT
 from flashtwin.analysis.curve import Curve
-from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.estimate import DEVIATIONS, Estimate
 from flashtwin.analysis.first_plateau import LATE
 from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
@@ -78,8 +78,6 @@ RARE = ("sloping", "drifting", IN_TURNS, "many levels", "faster again")
 UNSEEN, BORROWED = 0.2, 10.0
 # A cache this probable is claimed.
 CLAIMED = 0.95
-# The normal quantile of a 95 % interval.
-NORMAL = 1.96
 
 
 def beginning(curve: Curve, shape: Shape, kind: Beginning) -> str:
@@ -255,6 +253,6 @@ def _share(cause: str, weights: Mapping[str, float], counts: Mapping[str, float]
     against = sum(weights[other] for other in others)
     variance = 1 / counts[cause]
     variance += sum(weights[other] ** 2 / counts[other] for other in others) / against**2
-    odds, reach = log(weights[cause] / against), NORMAL * sqrt(variance)
+    odds, reach = log(weights[cause] / against), DEVIATIONS * sqrt(variance)
     value, low, high = (1 / (1 + exp(-at)) for at in (odds, odds - reach, odds + reach))
     return Estimate(value=value, low=low, high=high)

@@ -23,6 +23,7 @@ import numpy as np
 
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, logs, noise
 from flashtwin.analysis.curve import Curve, Floats
+from flashtwin.analysis.estimate import DEVIATIONS
 from flashtwin.analysis.quantiles import median
 
 # Scatter is cut off where it is less than such a share of what it was, which is at least that.
@@ -33,8 +34,6 @@ SCATTER_KNOWN, HALF_A_STEP, SAME_RATE = 1.17, 0.5, 1e-9
 # A single low is even where its scatter is such a share of that beside it. Fewer samples have no
 # scatter to speak of.
 EVEN, FEWEST = 0.15, 6
-# The normal quantile of a 95 % interval.
-NORMAL = 1.96
 
 
 def is_cut_off(curve: Curve, end: float, recorded: Curve) -> bool:
@@ -84,7 +83,7 @@ def _is_ceiling(before: Floats, past: Floats, unseen: float) -> bool:
 def _has_ended(before: Floats, past: Floats, unseen: float) -> bool:
     """True where the later of two scatters is surely less than a share of the earlier one."""
     error = SCATTER_KNOWN * float(np.sqrt(1 / before.size + 1 / past.size))
-    most = max(noise(past), unseen) * float(np.exp(NORMAL * error))
+    most = max(noise(past), unseen) * float(np.exp(DEVIATIONS * error))
     return most < CUT_OFF * noise(before)
 
 

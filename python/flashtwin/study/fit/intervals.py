@@ -19,12 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
+from flashtwin.analysis.estimate import DEVIATIONS
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.inputs import read_toml
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.chapters import Chapter
-from flashtwin.study.fit.observed import DEVIATIONS, Observed
+from flashtwin.study.fit.observed import Observed
 from flashtwin.study.fit.trials import (
     NEXT,
     Floats,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin.analysis.curve import Curve
+from flashtwin.analysis.estimate import DEVIATIONS
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.hypothesis import distance
 from flashtwin.model.findings import Findings
@@ -32,8 +33,6 @@ REST_FINDING = "rest_begin"
 PROTECTED_FINDING = "is_protected"
 # The finding, one of each way, that says how likely collection chooses its victims so, in percent.
 VICTIMS_FINDING = "policy"
-# Standard deviations from the middle of an interval of 95 % to its ends.
-DEVIATIONS = 1.96
 BATTERIES = "fill,discover,crystaldiskmark,states,sync"
 HINT = f"flashtwin test TARGET --battery {BATTERIES} measures what it takes"
 

@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from flashtwin.analysis.estimate import DEVIATIONS
 from flashtwin.catalogue import models
 from flashtwin.catalogue.loader import load
 from flashtwin.inputs import read_toml
@@ -41,8 +42,6 @@ _SIZES = ("GB", "GiB", "MiB", "KiB", "bytes", "B")
 _OF_THE_DAY = frozenset(("energy", "warmest", "slowed_by_heat", "duration", LEFT_OUT))
 # A ratio nearer to 1 than this says nothing.
 _SILENT = 1.25
-# An interval of 95 % reaches this many standard deviations to each side.
-_REACH = 1.96
 
 
 class Ground(Document, frozen=True, kw_only=True):
@@ -254,7 +253,7 @@ def _of_interval(finding: Finding) -> float:
     value, low, high = finding.number, finding.low, finding.high
     if not value or low is None or high is None or low <= 0 or high <= low:
         return 0.0
-    return math.log(high / low) / 2 / _REACH
+    return math.log(high / low) / 2 / DEVIATIONS
 
 
 def _student(at: float, spread: float) -> float:
