@@ -88,7 +88,7 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     if len(curve) < FEWEST:
         return curve, ()
     turns = two_speeds(curve)
-    if turns is not None and turns.is_past and turns.look in (PAST, GO_ON):
+    if turns is not None and turns.is_past and turns.kind in (PAST, GO_ON):
         # From the first plateau on a cache that takes data again would do so too, and late in a
         # fill it does so a few times.
         others, lows = _lifted(cooled(curve, turns))

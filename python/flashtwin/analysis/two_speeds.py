@@ -118,9 +118,13 @@ class TwoSpeeds:
 
     @property
     def look(self) -> str:
-        """Which of `LOOKS` the turns have: a cache that takes data again makes turns too."""
-        if self._is_round():
-            return BY_CLOCK
+        """Which of `LOOKS` the turns have."""
+        return BY_CLOCK if self._is_round() else self.kind
+
+    @property
+    def kind(self) -> str:
+        """Which of `LOOKS` they have whatever their period: a cache that takes data again makes
+        turns too."""
         if self._may_be_a_caches():
             is_early = self.warm_up < EARLY and self.fast >= LEAST_FAST and not self.is_moved
             return BRIEF_EARLY if is_early and self.turns >= FEW else BRIEF
