@@ -290,7 +290,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) ->
     assert "Traceback" not in done.stderr, done.stderr
     code, closed, message, hint = done.stdout.strip().split("|")
     assert (code, closed) == ("3", "1")
-    assert message.startswith("cannot write") and "--out" in hint
+    assert message.startswith("cannot write") and "--resume" in hint
     run = Run(tmp_path / "run")
     assert not run.finished and 5 < len(run.steps) < 100
     assert int(run.series(run.steps[4].step).bytes.sum()) > 0

@@ -222,7 +222,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_finished(tmp_path: Path)
     )
     assert "Traceback" not in done.stderr, done.stderr
     code, message, hint = done.stdout.splitlines()[0].split("|")
-    assert code == "3" and "steps.jsonl" in message and "--out" in hint
+    assert code == "3" and "steps.jsonl" in message and "--resume" in hint
     run = Run(tmp_path / "run")
     labels = [record.label for record in run.steps]
     assert 5 < len(labels) < 100 and labels == [f"s{n}" for n in range(len(labels))]

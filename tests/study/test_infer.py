@@ -248,10 +248,10 @@ def hot(rates: list[float], degrees: list[float]) -> str:
 
 def test_a_temperature_in_the_file_tells_throttling_apart(tmp_path: Path) -> None:
     """Slower from one temperature on and cooler for it, or slower at any temperature."""
-    noise = np.random.default_rng(1).normal(1, 0.01, 480)
-    rates = list(np.array([*[1000.0] * 60, *([450.0] * 20 + [1000.0] * 40) * 7]) * noise)
-    follows = [*np.linspace(30, 80, 60), *[*np.linspace(80, 70, 20), *np.linspace(70, 80, 40)] * 7]
-    rises = list(np.linspace(30, 80, 480))
+    noise = np.random.default_rng(1).normal(1, 0.01, 494)
+    rates = list(np.array([*[1000.0] * 60, *([450.0] * 22 + [1000.0] * 40) * 7]) * noise)
+    follows = [*np.linspace(30, 80, 60), *[*np.linspace(80, 70, 22), *np.linspace(70, 80, 40)] * 7]
+    rises = list(np.linspace(30, 80, 494))
     plain = findings_of(infer(read(written(tmp_path, csv_of(rates)))))
     # The first stretch is longer than those between the lows, as of a drive that warms up.
     assert plain["slowed_by"].value == "throttling"
