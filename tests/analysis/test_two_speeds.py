@@ -142,6 +142,9 @@ EVEN, CACHED, FALLS = ((600, 900),), ((2000, 60), (600, 900)), ((2000, 60), (600
         (IN_FEW, EVEN, hot(0.4, 600.0, 500.0, 380.0)),
         # Work that a host does every five minutes.
         (BY_CLOCK, EVEN, hot(0.4, 400.0, 150.0, 150.0)),
+        # Periods of many turns that are no whole number of bins.
+        (BY_CLOCK, ((600, 3000),), hot(0.4, 600.0, 25.0, 35.0)),
+        (TURNS, ((600, 3000),), hot(0.4, 600.0, 25.0, 37.4)),
         # A cache is fast for a long time at first, and briefly later; a drive that is hot warms up
         # from rest in a few times as long as later.
         (BRIEF_EARLY, EVEN, hot(0.4, 150.0, 200.0, 60.0)),

@@ -31,8 +31,25 @@ from flashtwin_lab.blind.truth import Measured, Truth
 Floats = NDArray[np.float64]
 # Pieces of a series within which a change may begin.
 PIECES = 8_000
-# Periods of work by the clock, in seconds; those of which a fill has as many as in the bounds.
-CLOCKS_S, CLOCKS = (5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0), (3, 150)
+# Periods of work by the clock, in seconds, round ones and others; those of which a fill has as many
+# as in the bounds.
+CLOCKS_S = (
+    5.0,
+    7.0,
+    10.0,
+    30.0,
+    45.0,
+    60.0,
+    90.0,
+    120.0,
+    240.0,
+    300.0,
+    600.0,
+    900.0,
+    1500.0,
+    3600.0,
+)
+CLOCKS = (3, 150)
 
 # The other limits are for good.
 FOR_A_WHILE = "a limit for a while"
@@ -124,7 +141,8 @@ def _falls(share: Floats, _second: Floats, _rate: Floats, rng: np.random.Generat
 
 def _while(share: Floats, second: Floats, rate: Floats, rng: np.random.Generator) -> Floats:
     """A backup, another guest or a slower path that takes its part for a while: by the clock, from
-    the beginning or from some moment on, or now and then; under a limit, or of all that is left."""
+    the beginning or from some moment on, or now and then; under a limit, or with all scatter left.
+    """
     is_slow = _now_and_then(share, rng) if rng.random() < 0.33 else _by_clock(share, second, rng)
     left = float(rng.choice([0.25, 0.5])) if rng.random() < 0.2 else rng.uniform(0.2, 0.85)
     cap = float(np.median(rate)) * left
@@ -148,8 +166,9 @@ def _by_clock(share: Floats, second: Floats, rng: np.random.Generator) -> NDArra
 
 def _now_and_then(share: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
     count = int(rng.integers(1, 7))
-    begins = rng.uniform(0.0, 0.95, count)[:, None]
     lasts = np.exp(rng.uniform(np.log(0.02), np.log(0.3), count))[:, None]
+    # A limit that lasts to the end is one for good.
+    begins = rng.uniform(0.0, 0.97 - lasts)
     return np.asarray(((share >= begins) & (share < begins + lasts)).any(axis=0))
 
 

@@ -52,7 +52,7 @@ class Shard:
         # A drive takes minutes, and none is to be lost for a folder that is not there.
         outputs.check(self.path)
         rows = _rows(self.path, self.kind, self.of_json)
-        numbers = lacking(self.path, self.kind, self.seed, len(works))
+        numbers = _lacking(rows, self.seed, len(works))
 
         def ended(count: int, drive: Any) -> None:
             number = int(drive.name.rpartition(" ")[2])
@@ -102,7 +102,10 @@ def kept(path: Path, kind: str, of_json: Callable[[Mapping[str, Any]], Any]) -> 
 
 def lacking(path: Path | None, kind: str, seed: int, count: int) -> list[int]:
     """Which of the first `count` drives of a seed the file lacks; all where there is no file."""
-    rows = [] if path is None else _rows(path, kind, dict)
+    return _lacking([] if path is None else _rows(path, kind, dict), seed, count)
+
+
+def _lacking(rows: Sequence[Mapping[str, Any]], seed: int, count: int) -> list[int]:
     there = {row["number"] for row in rows if row["seed"] == seed}
     return [number for number in range(count) if number not in there]
 
@@ -122,6 +125,7 @@ def _rows(
     try:
         rows = [dict(row) for row in document["drives"]]
         for row in rows:
+            int(row["seed"]), int(row["number"])
             _drive(row, of_json)
     except (KeyError, TypeError, ValueError) as error:
         raise _refused(f"{path} has a drive that cannot be read: {error}") from error

@@ -41,6 +41,7 @@ NORMAL_QUARTER = 0.3186
 BLOCK = 10
 SLOWEST = 16.0
 LEAST_BLOCKS = 8
+FLAT, FLAT_SHARE = 0.05, 0.3
 MOVED = 4
 # Values whose distances from all levels are taken together: a megabyte of them.
 AT_ONCE = 256
@@ -78,14 +79,18 @@ def slowness(values: Floats) -> float:
 def wander(values: Floats, block: int) -> float:
     """How far the means of so many neighbouring values are apart from each other, as a rule.
 
-    The few blocks that hold a change of level do not count, since half of them decide; nor do those
-    of a staircase, which only falls: waves rise as far as they fall.
+    The few blocks that hold a change of level do not count, since half of them decide. Nor do those
+    of a staircase, which is flat between its falls: waves rise as far as they fall, and what rises
+    is what counts there.
     """
     block = max(1, min(block, values.size // LEAST_BLOCKS))
     count = values.size // block
     means = values[: count * block].reshape(count, block).mean(axis=1)
     steps = np.diff(means)
     rises = steps[steps > 0]
+    is_flat = np.abs(steps) <= FLAT * float(-steps.min(initial=0.0))
+    if is_flat.mean() < FLAT_SHARE:
+        return noise(means)
     up = float(MAD_TO_SIGMA * median(rises) / np.sqrt(2.0)) if rises.size else 0.0
     return min(noise(means), up)
 

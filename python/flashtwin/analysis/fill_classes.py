@@ -140,9 +140,7 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
         return RELAXING
     turns = two_speeds(curve)
     if turns is not None:
-        off_s = BINS_OFF * turns.bin_s
-        ends_s = np.array(turns.slow_s) + np.array([off_s, -off_s])
-        is_even = scatter.are_even(curve, ends_s)
+        is_even = scatter.are_even(curve, np.array(turns.slow_s), BINS_OFF * turns.bin_s)
         return MANY_EVEN if is_even else turns.look
     lows = lows_of(curve, shape)
     if not lows:
@@ -169,7 +167,7 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
 
 
 def _without_lows(shape: Shape, tooth: Teeth | None) -> str:
-    """What a fill is like that has no slower stretch beside its plateaus: these may be such."""
+    """What a fill is like that has no slower stretch but its plateaus, one of which may be such."""
     if tooth is not None:
         return "teeth"
     if shape.first_plateau.verdict == "swings" or any(p.teeth is not None for p in shape.plateaus):

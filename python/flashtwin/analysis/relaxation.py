@@ -102,7 +102,8 @@ def decays_s(curve: Curve, stairs: Stairs | None = None) -> float | None:
 
 
 def relaxation(curve: Curve, moment_s: float, stairs: Stairs | None = None) -> Relaxation | None:
-    """The best exponential decay around a time, compared with the other two shapes."""
+    """The best exponential decay around a time, compared with a step, a straight line and
+    `stairs`."""
     end_s = min(ENDS * moment_s, curve.total_s)
     if end_s - moment_s < LEAST_PAST * moment_s:
         return None
@@ -112,7 +113,8 @@ def relaxation(curve: Curve, moment_s: float, stairs: Stairs | None = None) -> R
         return None
     edges = np.linspace(BEGINS * moment_s, end_s, count + 1)
     values = np.log(np.maximum(np.diff(_bytes_to(curve, edges)) / np.diff(edges), 1.0))
-    values = np.maximum(values, float(np.median(values)) - DEEPEST)
+    deepest = float(np.median(values)) - DEEPEST
+    values = np.maximum(values, deepest)
     at = (edges[1:] + edges[:-1]) / 2 / moment_s
     step, straight, slowly = (_best(law, values) for law in _laws(at))
     if slowly is None or step is None or slowly[1] <= 0:
@@ -120,7 +122,8 @@ def relaxation(curve: Curve, moment_s: float, stairs: Stairs | None = None) -> R
     least = np.log(max(slowly[0], 1e-9))
     over_stairs = np.inf
     if stairs is not None:
-        levels = np.log(np.maximum(stairs.at(_bytes_to(curve, (edges[1:] + edges[:-1]) / 2)), 1.0))
+        speeds = stairs.at(_bytes_to(curve, (edges[1:] + edges[:-1]) / 2))
+        levels = np.maximum(np.log(np.maximum(speeds, 1.0)), deepest)
         over_stairs = count * float(np.log(np.abs(values - levels).sum() + 1e-9) - least)
     return Relaxation(
         fall=slowly[1],

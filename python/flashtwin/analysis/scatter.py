@@ -11,8 +11,8 @@ ended.
 
 Invariants: pure; a speed in other units has the same answer.
 
-Source of the numbers: choices; of the standard error, the normal distribution (a scatter from a
-median of differences of neighbours).
+Source of the numbers: choices; those of the standard error were found by drawing normal values (the
+median of the differences of neighbours varies more than that of as many independent values).
 """
 
 from __future__ import annotations
@@ -26,11 +26,15 @@ from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import DEVIATIONS
 from flashtwin.analysis.quantiles import median
 
-# Scatter is cut off where it is less than such a share of what it was, which is at least that.
+# Scatter is cut off where it is less than such a share of what it was before; less scatter than the
+# second figure is none that could be cut off.
 CUT_OFF, SCATTERS = 0.3, 0.002
-# The relative standard error of a scatter that is read off n samples is this over the root of n;
-# rates on a grid of steps may scatter by half a step unseen.
-SCATTER_KNOWN, HALF_A_STEP, SAME_RATE = 1.17, 0.5, 1e-9
+# The relative standard error of a scatter that is read off n samples is the first figure over the
+# root of n; the second one where those are the upper half of more samples.
+KNOWN, KNOWN_OF_HALF = 1.27, 1.47
+# Rates on a grid of steps may scatter by half a step unseen. What differs by less than a share of
+# the highest rate is one rate, whose bytes and nanoseconds were rounded.
+HALF_A_STEP, SAME_RATE = 0.5, 1e-6
 # A single low is even where its scatter is such a share of that beside it. Fewer samples have no
 # scatter to speak of.
 EVEN, FEWEST = 0.15, 6
@@ -44,15 +48,19 @@ def is_cut_off(curve: Curve, end: float, recorded: Curve) -> bool:
     return _is_ceiling(before, past, _unseen(past, recorded))
 
 
-def are_even(curve: Curve, ends_s: Floats) -> bool:
-    """True where it is cut off in slower stretches (stretches x 2, their first and last second),
-    against the samples between them and as many before the first. There neighbours may be alike
-    and scatter with those farther off, as where what a drive does at a byte takes longer."""
-    first, last = np.searchsorted(curve.time_at, ends_s.T) + np.array([[1], [-2]])
-    slow = [_steps(curve, a, b) for a, b in zip(first, last, strict=True)]
-    most = max(int((last - first).max()), 0)
-    starts = np.append(max(first[0] - 3 - most, 0), last[:-1] + 3)
-    beside = [_steps(curve, a, b) for a, b in zip(starts, first - 3, strict=True)]
+def are_even(curve: Curve, ends_s: Floats, off_s: float = 0.0) -> bool:
+    """True where the scatter is cut off in slower stretches (stretches x 2: the first and the last
+    second of each, in the order of their beginnings, known to `off_s`), against the samples between
+    them and as many before the first. In slower stretches the whole spread counts, and not only
+    that of neighbours: what a drive does at a byte may take several samples there."""
+    inwards = np.array([off_s, -off_s])
+    inner = np.searchsorted(curve.time_at, (ends_s + inwards).T) + np.array([[1], [-2]])
+    slow = [_steps(curve, a, b) for a, b in zip(*inner, strict=True)]
+    first, last = np.searchsorted(curve.time_at, (ends_s - inwards).T)
+    most = max(int((inner[1] - inner[0]).max()), 0)
+    # A stretch may lie within a longer one.
+    starts = np.append(max(first[0] - 2 - most, 0), np.maximum.accumulate(last)[:-1] + 1)
+    beside = [_steps(curve, a, b) for a, b in zip(starts, first - 2, strict=True)]
     past = _level(slow)
     around = MAD_TO_SIGMA * median(np.abs(past)) if past.size else 0.0
     unseen = max(around, _unseen(np.concatenate([np.empty(0), *slow]), curve))
@@ -76,13 +84,14 @@ def _is_ceiling(before: Floats, past: Floats, unseen: float) -> bool:
     """True where all scatter ends, and that above the median; so much of it may be unseen."""
     if min(before.size, past.size) < FEWEST or noise(before) < SCATTERS:
         return False
-    halves = (before[before >= median(before)], past[past >= median(past)])
-    return all(_has_ended(a, b, unseen) for a, b in ((before, past), halves))
+    upper, upper_past = (part[part >= median(part)] for part in (before, past))
+    is_less = _has_ended(before, past, unseen, KNOWN)
+    return is_less and _has_ended(upper, upper_past, unseen, KNOWN_OF_HALF)
 
 
-def _has_ended(before: Floats, past: Floats, unseen: float) -> bool:
+def _has_ended(before: Floats, past: Floats, unseen: float, known: float) -> bool:
     """True where the later of two scatters is surely less than a share of the earlier one."""
-    error = SCATTER_KNOWN * float(np.sqrt(1 / before.size + 1 / past.size))
+    error = known * float(np.sqrt(1 / before.size + 1 / past.size))
     most = max(noise(past), unseen) * float(np.exp(DEVIATIONS * error))
     return most < CUT_OFF * noise(before)
 

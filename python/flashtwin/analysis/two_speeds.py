@@ -72,8 +72,8 @@ EARLY, LEAST_FAST, EARLY_PAST = 3.5, 0.1, 10.0
 # A drive that works in turns past its cache does so from its end on, or within this many of its
 # fast stretches.
 FROM_THERE = 1.25
-# Periods that schedulers are set to, in seconds. Turns have one of them where they come as often
-# within such a share, which they show within the same one.
+# Periods that schedulers are set to, in seconds. Turns have one of them where their period is known
+# to this share of it, and is the same within that.
 ROUND_S, ROUND_WITHIN = (5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600), 0.01
 # Samples on each side of one whose median is the speed near the end of a stretch.
 BESIDE = 2
@@ -257,8 +257,10 @@ def _told(
 
 
 def _period(begins: Ints) -> float:
-    """From one beginning to the next, where some may be missing between them (least squares)."""
-    after = np.round((begins - begins[0]) / median(np.diff(begins)))
+    """From one beginning to the next, by least squares; up to half of them may be missing between
+    others."""
+    steps = np.diff(begins)
+    after = np.append(0.0, np.cumsum(np.round(steps / median(steps))))
     slope, _ = np.polyfit(after, begins, 1)
     return float(slope)
 

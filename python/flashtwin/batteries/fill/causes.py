@@ -248,7 +248,8 @@ def _is_denied(curve: Curve, shape: Shape, warm: Degrees | None, look: str) -> b
     """True where a temperature that is known does not go with what looks like heat, or with slower
     stretches."""
     lows = fill_classes.lows_of(curve, shape)
-    of_heat = (fill_classes.RELAXING, fill_classes.WARMED_UP, *two_speeds.LOOKS)
+    turns = {look for look in two_speeds.LOOKS if look != two_speeds.BY_CLOCK}
+    of_heat = {fill_classes.RELAXING, fill_classes.WARMED_UP, *turns}
     if warm is not None and look in of_heat:
         return True
     if warm is None or not lows:
