@@ -14,7 +14,7 @@ use crate::runs::Runs;
 use crate::timeline::Activity;
 
 impl<P: Policies> Drive<P> {
-    /// Switches on what power cuts need: spare areas of the flash, 12 bytes a physical unit and 8
+    /// Switches on what power cuts need: spare areas of the flash, 12 bytes a physical unit and 16
     /// a logical one, and the wait of erases for what replaced their data. Not under commands.
     pub fn enable_power_cuts(&mut self) {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
