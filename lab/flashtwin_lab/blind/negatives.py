@@ -13,8 +13,8 @@ off; as many bytes are written; the same numbers give the same series.
 
 Source of the numbers: ranges of this project. A burst of a host's memory or journal lasts 0.5 to
 10 s at 1.1 to 16 times: memory takes buffered writes at gigabytes a second, whatever the drive
-behind it, which may be a SATA one or a hard disk. Work by the clock comes at the round periods that
-schedulers are set to. The others span what public logs of such drives show.
+behind it, which may be a SATA one or a hard disk. Work by the clock comes at periods that
+schedulers are set to, most of them round. The others span what public logs of such drives show.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from flashtwin_lab.blind.truth import Measured, Truth
 Floats = NDArray[np.float64]
 # Pieces of a series within which a change may begin.
 PIECES = 8_000
-# Periods of work by the clock, in seconds, round ones and others; those of which a fill has as many
-# as in the bounds.
+# Periods of work by the clock, in seconds, round ones and others. A fill gets one that it has room
+# for at least as often, and at most as often, as `CLOCKS` says.
 CLOCKS_S = (
     5.0,
     7.0,
@@ -51,7 +51,7 @@ CLOCKS_S = (
 )
 CLOCKS = (3, 150)
 
-# The other limits are for good.
+# The one limit that does not last to the end of the fill.
 FOR_A_WHILE = "a limit for a while"
 
 # Factors of the speed at moments, as shares of the time and in seconds, of a drive at such rates.

@@ -32,7 +32,7 @@ from flashtwin_lab.blind.shards import Shard
 
 PARTS = {"structure": "kind of cache", "past": "way past the cache"}
 RESTS = {"rest_begin": "rest before recovery begins", "rest_full": "rest to full"}
-# What its files call this kind of campaign.
+# The word for this kind of campaign in a file of `--append`.
 KIND = "discover"
 BINS = (0.0, 0.5, 0.8, 0.95, 1.01)
 

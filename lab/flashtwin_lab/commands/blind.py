@@ -99,8 +99,8 @@ def command(
         from flashtwin_lab.proof import KIND, proof
 
         number = count or FITTED
-        left = max(len(lacking(append, KIND, seed, number)), 1)
-        with progress.counted("blind --fit", left, quiet, each=True) as report:
+        left = len(lacking(append, KIND, seed, number))
+        with progress.counted("blind --fit", max(left, 1), quiet, each=True) as report:
             done = proof(number, seed, on_end=report, append=append)
     elif battery == "heat":
         from flashtwin_lab.blind import heated
@@ -116,8 +116,8 @@ def command(
         if detector is not None or (generator is not None and generator.suffix == ".py"):
             raise click.UsageError("--with discover takes no --detector, and a --generator of TOML")
         number = count or DISCOVERED
-        left = max(len(lacking(append, structure.KIND, seed, number)), 1)
-        with progress.counted("blind --with discover", left, quiet) as report:
+        left = len(lacking(append, structure.KIND, seed, number))
+        with progress.counted("blind --with discover", max(left, 1), quiet) as report:
             done = structure.campaign(
                 number, seed, generator=generator, on_end=report, append=append
             )

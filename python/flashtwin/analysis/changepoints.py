@@ -41,6 +41,8 @@ NORMAL_QUARTER = 0.3186
 BLOCK = 10
 SLOWEST = 16.0
 LEAST_BLOCKS = 8
+# A stair is flat where it steps by less than such a share of the largest fall; such a share of all
+# steps makes a staircase.
 FLAT, FLAT_SHARE = 0.05, 0.3
 MOVED = 4
 # Values whose distances from all levels are taken together: a megabyte of them.
@@ -86,13 +88,13 @@ def wander(values: Floats, block: int) -> float:
     block = max(1, min(block, values.size // LEAST_BLOCKS))
     count = values.size // block
     means = values[: count * block].reshape(count, block).mean(axis=1)
-    steps = np.diff(means)
-    rises = steps[steps > 0]
+    steps, usual = np.diff(means), noise(means)
     is_flat = np.abs(steps) <= FLAT * float(-steps.min(initial=0.0))
     if is_flat.mean() < FLAT_SHARE:
-        return noise(means)
+        return usual
+    rises = steps[steps > 0]
     up = float(MAD_TO_SIGMA * median(rises) / np.sqrt(2.0)) if rises.size else 0.0
-    return min(noise(means), up)
+    return min(usual, up)
 
 
 def logs(rate: Floats) -> Floats:

@@ -167,7 +167,7 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
 
 
 def _without_lows(shape: Shape, tooth: Teeth | None) -> str:
-    """What a fill is like that has no slower stretch but its plateaus, one of which may be such."""
+    """The look of a fill without lows. A slower stretch may have been read as a plateau."""
     if tooth is not None:
         return "teeth"
     if shape.first_plateau.verdict == "swings" or any(p.teeth is not None for p in shape.plateaus):

@@ -81,7 +81,8 @@ def is_even(curve: Curve, start: float, end: float) -> bool:
 
 
 def _is_ceiling(before: Floats, past: Floats, unseen: float) -> bool:
-    """True where all scatter ends, and that above the median; so much of it may be unseen."""
+    """True where the scatter of all samples ends, and that of the upper half too. `unseen`: how
+    much scatter the later samples may have without showing it."""
     if min(before.size, past.size) < FEWEST or noise(before) < SCATTERS:
         return False
     upper, upper_past = (part[part >= median(part)] for part in (before, past))
