@@ -47,7 +47,7 @@ DEEPEST = 1.5
 # fall further.
 MOMENTS = (0.03, 0.85, 32)
 SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 14.0
-# From the same logarithm on stairs are a better reading than a decay.
+# Stairs are the reading where they are likelier than a decay by this logarithm of the ratio.
 STAIRS_BETTER = 14.0
 LEAST_FALL, MOST_FALL = 0.15, 1.45
 # Two equal stretches before it, in shares of the moment, and how far apart they may be beside it:
