@@ -1,4 +1,5 @@
-//! Large tables and how they are reached. The one place with `unsafe` in the workspace.
+//! Large tables and how they are reached. `unsafe` is here only in what is asked of the
+//! kernel (huge pages) and of the processor (prefetch).
 //!
 //! The map of a full-size drive is hundreds of times larger than a cache, and its entries are
 //! reached at random: each costs a trip to memory, and one for the address of its page as well.
