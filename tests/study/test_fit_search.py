@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -97,6 +99,35 @@ def test_drives_are_drawn_as_slopes_and_prior_say(
     assert np.ptp(weights) < 1e-3
 
 
+def test_each_way_to_choose_victims_is_drawn_beside_each_kind_with_its_own_flash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two kinds and two ways that fit alike: a quarter of the drives each, and the second way has
+    as much more spare flash as it was found to need."""
+    linear, free = cast("Any", LinearSearch(np.zeros((ROWS, VALUES)))), ("a", "b", "spare")
+    monkeypatch.setattr(intervals, "DRAWS", 4000)
+    monkeypatch.setattr(
+        intervals,
+        "_as_others_collect",
+        lambda _s, space, places, _r: [space.values(place) for place in places],
+    )
+    own, other = (cast("Any", LinearSpace(cell=cell, free=free)) for cell in ("tlc", "qlc"))
+    greedy = cast("Any", LinearSpace(victims="greedy", free=free))
+    here, there = (at(linear.slopes(own), np.array([0.0, 0.0, spare])) for spare in (0.0, 0.5))
+    there = replace(there, total=here.total)
+    drawn = intervals._posterior(
+        linear, 0.01 * np.eye(VALUES), [(own, here), (other, here)], [(greedy, there)]
+    )
+    for cell, victims in product(("tlc", "qlc"), (None, "greedy")):
+        spare = [
+            each.values["spare"]
+            for each in drawn
+            if (each.space.cell, each.space.victims) == (cell, victims)
+        ]
+        assert len(spare) == pytest.approx(1000, rel=0.1)
+        assert np.mean(spare) == pytest.approx(0.0 if victims is None else 0.5, abs=0.1)
+
+
 def test_the_posterior_has_flash_as_other_collection_needs_it() -> None:
     """Beside what a run says of it, the flash beside the capacity varies by 14 %."""
     space = cast("Any", SpareSpace())
@@ -119,11 +150,15 @@ class SpareSpace:
         return {"spare": float(np.exp(hypothesis.values()["spare"].spread * z[0]))}
 
 
+@dataclass(frozen=True)
 class LinearSpace:
     """Values that are their own places."""
 
-    free = tuple("abc")
-    unseen = ()
+    cell: str = "tlc"
+    victims: str | None = None
+    free: tuple[str, ...] = ("a", "b", "c")
+    unseen: tuple[str, ...] = ()
+    structure = SimpleNamespace(number=0, limit="flash", map="dram")
 
     def values(self, z: Floats) -> dict[str, float]:
         return dict(zip(self.free, z, strict=True))
@@ -138,6 +173,9 @@ class LinearSearch:
 
     def __init__(self, slopes: Floats) -> None:
         self._slopes = slopes
+
+    def slopes(self, _space: Any) -> Floats:
+        return self._slopes
 
     def misfits(self, _space: Any, places: Any, _chapters: Any) -> list[Tried]:
         return [at(self._slopes, place) for place in places]

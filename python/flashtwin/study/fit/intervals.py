@@ -12,8 +12,9 @@ changes it more than it differs among those neighbours.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -51,6 +52,9 @@ DRAWS, EFFECTIVE, HALVINGS = 16, 0.5, 40
 # The misfit is divided by this for them: drives that no candidate is (`flashtwin_lab.proof`) differ
 # from the best candidate by more than noise. Chosen on a dozen of such drives.
 CALMER = 6.0
+# A drawn drive is ruled out where its weight's logarithm is lower than this, and is then brought
+# halfway back to the best of its kind, so that it is simulated this many times at most.
+RULED_OUT, BACK = -2.0, 4
 # A host makes a whole run slower or faster than the drive is, by a deviation of this share: these
 # rates, and the time to move a unit, are not known any better.
 HOST_OFF, RATES = 0.012, ("first_rate", "native_rate", "core_rate", "move")
@@ -212,37 +216,36 @@ def _posterior(
     the drives: how small copies differ by chance would give all weight to one.
 
     `kinds`: the winner, other kinds, and the best of each. One is drawn the more rarely the larger
-    its misfit is: by 1 / e at `UNTOLD`. `ways`: the winner with each other way to choose victims,
-    drawn in the same manner beside all kinds together. What no step asks for is drawn by the prior.
+    its misfit is: by 1 / e at `UNTOLD`. `ways`: the winner with each other way to choose victims.
+    Ways are drawn in the same manner, and meet all kinds: a kind that is drawn with another way
+    gets as much more or less spare flash as the winner needs with that way. What no step asks for
+    is drawn by the prior.
     """
-    spaces, (space, best) = [*kinds, *ways], kinds[0]
+    space, best = kinds[0]
     scatter = CALMER * scatter_of(best, search.counts)
-    own_prior = np.eye(len(space.free))
-    certain = (np.linalg.inv(covariance) - own_prior) / CALMER + own_prior
-    spread: Floats = np.asarray(np.linalg.inv(certain), dtype=np.float64)
-    root = np.asarray(np.linalg.cholesky(_with_host(spread, space)), dtype=np.float64)
     rng = np.random.default_rng(search.seed + 1)
-    likely = np.array(
-        [math.exp(CALMER * (best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
+    choices = [kinds[0], *ways]
+    spare = {other.victims: _spare(other, own) for other, own in choices}
+    roots = _roots(search, covariance, kinds)
+    of_kinds, of_choices = (
+        _in_turn(spaces, UNTOLD * scatter / CALMER, rng) for spaces in (kinds, choices)
     )
-    likely[: len(kinds)] /= likely[: len(kinds)].sum()
-    # Evenly over the shares (systematic resampling): one with a sixth of them has two or three.
-    shares = np.cumsum(likely / likely.sum())
-    numbers = np.searchsorted(shares[:-1], (np.arange(DRAWS) + rng.random()) / DRAWS)
+    pairs = Counter(zip(of_kinds, map(int, rng.permutation(of_choices)), strict=True))
     drawn: list[tuple[Space, Mapping[str, float], float]] = []
-    for number, (other, own) in enumerate(spaces):
-        # All draws of a space at once, so that every core has some.
-        normals = rng.normal(0.0, 1.0, (int(np.sum(numbers == number)), len(space.free)))
-        places = [
-            _beside(own, other, dict(zip(space.free, root @ n, strict=True))) for n in normals
-        ]
-        shown = search.misfits(other, places, list(search.seen.chapters)) if places else []
+    for (kind, choice), count in sorted(pairs.items()):
+        fitted_as, own = kinds[kind]
+        other = replace(fitted_as, victims=choices[choice][0].victims)
+        more = spare[other.victims] - spare.get(fitted_as.victims, spare[other.victims])
+        shift = np.array([more if name == "spare" else 0.0 for name in other.free])
+        # All draws of a pair at once, so that every core has some.
+        normals = rng.normal(0.0, 1.0, (count, len(other.free)))
+        places, logs = _as_far_as_the_run_allows(
+            search, (other, own), shift, normals @ roots[kind].T, normals, scatter
+        )
         others = _as_others_collect(search, other, places, rng)
-        for normal, place, item, values in zip(normals, places, shown, others, strict=True):
+        for log, values in zip(logs, others, strict=True):
             by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
-            log = float(np.sum(np.square(normal)) - np.sum(np.square(place))) / 2
-            log -= (item.data - own.data) / (2 * scatter)
-            if item.apart.size:
+            if math.isfinite(log):
                 drawn.append((other, values | by_prior, log))
     if not drawn:
         return (Possible(space=space, values=space.values(np.array(best.z)), weight=1.0),)
@@ -252,6 +255,87 @@ def _posterior(
         for (other, values, _), weight in zip(drawn, weights, strict=True)
         if weight > 0
     )
+
+
+def _as_far_as_the_run_allows(
+    search: Search,
+    kind: tuple[Space, Tried],
+    shift: Floats,
+    moves: Floats,
+    normals: Floats,
+    scatter: float,
+) -> tuple[list[Floats], list[float]]:
+    """Places that lie by `moves` beside the best of a kind and by `shift`, with the logarithms of
+    their weights. Slopes that were carried over from another kind may lead too far: a draw that the
+    run rules out is brought halfway back, and again. `normals`: the draws behind the moves."""
+    space, own = kind
+    middle, back = np.array(own.z) + shift, np.ones(len(moves))
+    places = [_kept_in(middle + move) for move in moves]
+    logs = [-math.inf] * len(places)
+    ruled_out = list(range(len(places)))
+    for again in range(BACK):
+        if again:
+            back[ruled_out] /= 2
+            for number in ruled_out:
+                places[number] = _kept_in(middle + back[number] * moves[number])
+        tried = [places[number] for number in ruled_out]
+        shown = search.misfits(space, tried, list(search.seen.chapters))
+        for number, item in zip(ruled_out, shown, strict=True):
+            log = float(np.square(back[number] * normals[number]).sum() + np.square(own.z).sum())
+            log -= float(np.square(places[number]).sum()) + (item.data - own.data) / scatter
+            logs[number] = log / 2 if item.apart.size else -math.inf
+        ruled_out = [number for number in ruled_out if logs[number] < RULED_OUT]
+        if not ruled_out:
+            break
+    return places, logs
+
+
+def _roots(
+    search: Search, covariance: Floats, kinds: Sequence[tuple[Space, Tried]]
+) -> list[Floats]:
+    """A root of each kind's covariance, with the run counting for 1 / `CALMER`. The first kind's
+    is `covariance`. That of another follows from the slopes that its search had in the end; where
+    it had none, its values vary as those of the first do."""
+    space, best = kinds[0]
+    scatter = scatter_of(best, search.counts)
+    first = np.linalg.inv(covariance) - np.eye(len(space.free))
+    roots = []
+    for number, (other, _) in enumerate(kinds):
+        slopes = search.slopes(other) if number else None
+        if slopes is not None and slopes.shape[1] == len(other.free):
+            certain = slopes.T @ slopes / scatter
+        else:
+            carried = np.array([[name == own for own in space.free] for name in other.free])
+            certain = carried @ first @ carried.T
+        spread = np.asarray(np.linalg.inv(certain / CALMER + np.eye(len(other.free))), np.float64)
+        roots.append(np.asarray(np.linalg.cholesky(_with_host(spread, other)), np.float64))
+    return roots
+
+
+def _in_turn(
+    spaces: Sequence[tuple[Space, Tried]], apart: float, rng: np.random.Generator
+) -> list[int]:
+    """Which of the spaces each draw is from: one whose misfit lies above the first one's by `apart`
+    as often as 1 / e of that one's. Variants of one design share what the best of them has. Evenly
+    over the shares (systematic resampling): a space with a sixth of the draws has two or three."""
+    above = np.array([own.total - spaces[0][1].total for _, own in spaces])
+    likely = np.exp(-above / apart)
+    designs = [_design(space) for space, _ in spaces]
+    alike = np.array([[design == other for other in designs] for design in designs])
+    shares = np.cumsum(likely * (alike * likely).max(axis=1) / (alike @ likely))
+    at = (np.arange(DRAWS) + rng.random()) / DRAWS
+    return [int(number) for number in np.searchsorted(shares[:-1] / shares[-1], at)]
+
+
+def _design(space: Space) -> tuple[object, ...]:
+    """What a drive of a space is, but for its dies and for answers to what was overwritten."""
+    structure = space.structure
+    return structure.number, structure.limit, structure.map, space.cell, space.victims
+
+
+def _spare(space: Space, own: Tried) -> float:
+    """The place of the spare flash, in deviations of the prior; 0 where it is not searched."""
+    return dict(zip(space.free, own.z, strict=True)).get("spare", 0.0)
 
 
 def _as_others_collect(
@@ -272,14 +356,15 @@ def _as_others_collect(
     ]
 
 
-def _beside(own: Tried, space: Space, by: Mapping[str, float]) -> Floats:
-    """A place that far from another one of its space; what `by` does not name stays."""
-    return _moved(space, np.array(own.z), by)
-
-
 def _moved(space: Space, place: Floats, by: Mapping[str, float]) -> Floats:
-    moved = [z + by.get(name, 0.0) for name, z in zip(space.free, place, strict=True)]
-    inside: Floats = np.clip(moved, -candidate.FARTHEST, candidate.FARTHEST)
+    return _kept_in(
+        np.array([z + by.get(name, 0.0) for name, z in zip(space.free, place, strict=True)])
+    )
+
+
+def _kept_in(place: Floats) -> Floats:
+    """The place, within the range that is searched."""
+    inside: Floats = np.clip(place, -candidate.FARTHEST, candidate.FARTHEST)
     return inside
 
 
