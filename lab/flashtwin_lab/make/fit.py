@@ -22,17 +22,14 @@ WORST = 12
 
 
 def block(rows: Sequence[Kept]) -> str:
-    """The part of the page that the kept drives decide."""
+    """The part of the page that the kept drives decide: results seed by seed, the last one first,
+    then kinds and the worst of all seeds."""
     drives = [row.drive for row in rows]
-    seeds = ", ".join(str(seed) for seed in dict.fromkeys(row.seed for row in rows))
-    commits = ", ".join(dict.fromkeys(row.commit for row in rows))
-    cpu_min = sum(drive.cpu_s for drive in drives) / 60 / len(drives)
-    lines = [
-        "<!-- fitted drives -->",
-        f"{len(drives)} drives of seed {seeds}, fitted at {commits}; {cpu_min:.1f} minutes of a "
-        "processor each:",
-        "",
-        *_results(drives),
+    lines = ["<!-- fitted drives -->"]
+    for seed in reversed(dict.fromkeys(row.seed for row in rows)):
+        lines += [*_campaign([row for row in rows if row.seed == seed]), ""]
+    lines += [
+        f"All {len(drives)} drives by kind:",
         "",
         *_kinds(drives),
         "",
@@ -43,6 +40,19 @@ def block(rows: Sequence[Kept]) -> str:
         "<!-- end of fitted drives -->",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _campaign(rows: Sequence[Kept]) -> Iterator[str]:
+    """What was reached on the drives of one seed."""
+    drives = [row.drive for row in rows]
+    commits = ", ".join(dict.fromkeys(row.commit for row in rows))
+    cpu_min = sum(drive.cpu_s for drive in drives) / 60 / len(drives)
+    yield (
+        f"{len(drives)} drives of seed {rows[0].seed}, fitted at {commits}; {cpu_min:.1f} minutes "
+        "of a processor each:"
+    )
+    yield ""
+    yield from _results(drives)
 
 
 def _results(drives: Sequence[proof.Predicted]) -> Iterator[str]:
