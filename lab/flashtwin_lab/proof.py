@@ -57,7 +57,7 @@ RANDOM, STEADY, WEB = 2.5, 0.5, 0.2
 # Writes that wait for the flash, on that full drive.
 SYNC_WRITES = 4000
 AT_LEAST, HOLDS = 0.8, 0.9
-# Drives of the posterior that are simulated: two of each way to choose victims.
+# Drives that the run leaves possible and that are simulated.
 DRAWS = 8
 # The name of this campaign in files of `blind --append`.
 KIND = "fit"

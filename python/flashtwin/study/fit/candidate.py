@@ -189,6 +189,18 @@ class Space:
         every = (FLUSH, *(name for name in READS if own or name not in SLC_ONLY))
         return tuple(name for name in every if name not in self.free)
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Rates of the flash that no host can see, because the link or the core was the limit all
+        the time: a change of the series with them is by chance."""
+        names_ = []
+        if self.structure.by_core or self.usual["first_rate"] > self.usual["link"]:
+            # A second tier's speed is a share of the first one's.
+            names_ += ["first_rate", "tier_speed"]
+        if self.structure.by_core and self.structure.way == "folded":
+            names_.append("native_rate")
+        return tuple(name for name in names_ if name in self.free)
+
     def values(self, z: Floats) -> dict[str, float]:
         """The values of a place, in bytes a second, seconds and shares."""
         values = dict(self.usual)

@@ -9,10 +9,12 @@ give the same answer on any number of cores.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -113,7 +115,7 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
     search.take_chaos(space, place_of(tried))
     runs = [(space, [search.taken_again(item) for item in tried]) for space, tried in runs]
     winner, rivals = _among_neighbours(search, runs, spaces)
-    winner, others = _by_victims(search, winner)
+    winner, ways = _by_victims(search, winner)
     space, tried = winner
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
     before = _total((space, tried))
@@ -123,13 +125,13 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
     left = simulations - search.done - NEIGHBOURS - INTERVALS * len(space.free)
     _, more = _run(search, space, place_of(tried), 0.15, max(left // POPULATION, 0), "values")
     search.label = "intervals"
-    return fitted(search, (space, [*tried, *more]), rivals, others)
+    return fitted(search, (space, [*tried, *more]), rivals, ways)
 
 
-def _by_victims(search: Search, winner: Searched) -> tuple[Searched, list[Searched]]:
-    """The winner with the way in which collection chooses that fits best, and with the others: each
-    with as much spare flash as it needs. A run that shows no collection, or that has told the way
-    already, has no others."""
+def _by_victims(search: Search, winner: Searched) -> tuple[Searched, list[tuple[Space, Tried]]]:
+    """The winner with the way in which collection chooses that fits best, and the best of each way,
+    this one first: all with as much spare flash as they need. A run that shows no collection, or
+    that has told the way already, has no ways."""
     space, tried = winner
     if not search.seen.collects or space.victims is not None:
         return winner, []
@@ -143,7 +145,8 @@ def _by_victims(search: Search, winner: Searched) -> tuple[Searched, list[Search
     scatter = scatter_of(best_of(tried), search.counts)
     # The usual way stays where another is not clearly better.
     chosen = best if _total(winner) - _total(best) >= STRONG * scatter else winner
-    return chosen, [pair for pair in runs if pair is not chosen]
+    runs.sort(key=lambda pair: pair is not chosen)
+    return chosen, [(other, best_of(shown)) for other, shown in runs]
 
 
 def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[Searched]:
@@ -527,10 +530,19 @@ def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) 
     return np.array([at.get(name, 0.0) for name in other.free])
 
 
+def _code() -> str:
+    """A digest of the code that searches: a study is gone on with by the same code alone."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def _what(seen: Observed, spaces: Sequence[Space], simulations: int, seed: int) -> list[Any]:
     """Everything on which the course of a search depends, as JSON."""
     return [
         __version__,
+        _code(),
         _core.MODEL,
         candidate.table(),
         seen.capacity_bytes,
