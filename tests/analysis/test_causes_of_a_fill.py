@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -14,6 +16,8 @@ from flashtwin.analysis.relaxation import decays_s
 from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import shape_of
 from flashtwin.batteries.fill.causes import CAUSES, Degrees
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def curve(series: Fill) -> Curve:
@@ -439,3 +443,18 @@ def test_the_highest_rate_held_is_a_bound_below_the_interface() -> None:
     # A burst of one sample is not held.
     burst = fill((461, 240), factor=lambda t, _: 3.0 if 50 <= t < 50.5 else 1.0)
     assert (found(burst)["rate_held"].number or 0) < 600
+
+
+def test_the_page_says_how_likely_a_lasting_drop_is_a_cache() -> None:
+    """The counts are made anew now and then; the sentence that quotes them follows."""
+    text = (DOCS / "concepts" / "findings.md").read_text(encoding="utf-8")
+    said = re.search(r"is (\d+) to (\d+) % a cache", text)
+    assert said is not None
+    shares = [
+        fill_classes.likely("cache", f"one level{how}")[0]["cache"].value
+        for how in (", weak", "", ", steep", ", far")
+    ]
+    assert [int(number) for number in said.groups()] == [
+        round(100 * min(shares)),
+        round(100 * max(shares)),
+    ]
