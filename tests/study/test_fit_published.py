@@ -115,3 +115,24 @@ def test_what_is_held_out_is_predicted() -> None:
     ].startswith("9")
     origins = {row["key"]: row["origin"] for row in spec.values()}
     assert origins["nand.blocks_per_plane"] == "fitted" and origins["gc.low"] == "prior"
+
+
+def test_a_label_alone_tells_what_random_writes_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WAF of the one drive whose own counters somebody published, by fill level; the page says by
+    how much the label's drive is off."""
+    monkeypatch.undo()
+    table = published.read(published.find("micron-7450-pro-960"))
+    search = settling.Settling(published=table)
+    place = search._started([])
+    levels = [row for row in table.figures if row.pattern.kind == "uniform" and not row.is_rate]
+    off = [search.ratio(place, figure) / figure.value - 1 for figure in levels]
+    assert [f"{100 * each:+.1f}" for each in off] == [
+        "-0.0",
+        "+0.2",
+        "+0.7",
+        "+4.0",
+        "+8.3",
+        "+15.1",
+    ]
+    text = (Path(__file__).parents[2] / "docs" / "concepts" / "fit.md").read_text()
+    assert "off by 0.0, +0.2, +0.7, +4.0, +8.3 and +15.1 %" in text
