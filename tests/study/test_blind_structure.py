@@ -191,7 +191,6 @@ def test_a_kind_that_is_said_to_be_one_of_two_is_right_where_it_is_one_of_them()
     assert "kind of cache dynamic: dynamic (dynamic or hybrid) 1" in lines
 
 
-@pytest.mark.full
 def test_a_campaign_of_two_drives() -> None:
     done = structure.campaign(2, 5, settings={"tests": "1", "candidates": "4", "longest_s": "0"})
     assert [len(drive.tests) <= 1 for drive in done.drives] == [True, True]
