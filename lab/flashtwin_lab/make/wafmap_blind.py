@@ -143,8 +143,9 @@ def page(rows: Sequence[Judged], seed: int, commit: str) -> str:
 battery, and its spare flash, superblock and choice of victims were compared with what they are. Two
 of three count in their SMART data what they program; of the others only rates are known. Asked is
 that {WANTED:.0%} of all drives have their over-provisioning within a point and their superblock
-within a factor of 1.1. A column of fewer than {FEWEST} drives does not tell whether an interval
-holds as often as it says.""",
+within a factor of 1.1. By rates alone both are known less well: what a moved page costs has to be
+inferred from the rates that tell how many are moved. A column of fewer than {FEWEST} drives does
+not tell whether an interval holds as often as it says.""",
         _table(
             ["", "with counters", "by rates alone", "all", "asked"],
             [
