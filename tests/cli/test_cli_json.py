@@ -235,7 +235,7 @@ def test_a_fit() -> None:
         "separates": True,
         "scatter": 1.2,
         "simulations": 300,
-        "values": [{**row, "unit": "MB/s", "origin": "fitted"}],
+        "values": [{**row, "unit": "MB/s", "origin": "fitted", "checked_on": 30}],
         "notes": ["a note"],
     }
     check_type(json.dumps(value), "fit")

@@ -12,6 +12,7 @@ from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import beside, settled_twin
 from flashtwin.study.fit import fit as fitting
 from flashtwin.study.fit.fit import Twin
+from flashtwin.study.fit.intervals import TELLING
 from flashtwin.study.fit.published import find as find_figures
 from flashtwin.study.fit.published import read as read_figures
 from flashtwin.study.fit.settled_twin import SettledTwin
@@ -113,15 +114,16 @@ def _show_settled(twin: SettledTwin, path: Path, quiet: bool) -> None:
 
 def _show(twin: Twin, path: Path, quiet: bool) -> None:
     space = twin.fitted.space
-    table = terminal.table(["value", "found", "95 %", ""], right=["found", "95 %"])
+    table = terminal.table(["value", "found", "interval", ""], right=["found", "interval"])
     for row in twin.rows():
         unit = f" {row.unit}" if row.unit else ""
         known = row.low is not None
         interval = f"{row.low:g} to {row.high:g}" if known else ""
         texts = (row.title, f"{row.value:g}{unit}", interval)
+        held = "95 %" if row.checked_on >= TELLING else f"checked on {row.checked_on} drives"
         table.add_row(
             *(terminal.cell(text) for text in texts),
-            terminal.cell("" if known else "usual, not determined", "dim"),
+            terminal.cell(held if known else "usual, not determined", "dim"),
         )
     terminal.emit(table)
     limit = ", programs limited by the firmware" if space.structure.by_core else ""

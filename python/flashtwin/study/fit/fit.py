@@ -38,7 +38,7 @@ from flashtwin.model.units import readable_number
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import POSTERIOR, candidate
 from flashtwin.study.fit.candidate import Limit, Space, Structure
-from flashtwin.study.fit.intervals import Fitted
+from flashtwin.study.fit.intervals import TELLING, Fitted, checked_on
 from flashtwin.study.fit.observed import Observed, observed
 from flashtwin.study.fit.search import searched
 from flashtwin.study.fit.trials import Search
@@ -72,7 +72,11 @@ LINKS = (550e6, 3.5e9, 7e9, 14e9)
 
 
 class FittedValue(Document, frozen=True):
-    """A value that was searched; without an interval it stays what is usual."""
+    """A value that was searched; without an interval it stays what is usual.
+
+    `checked_on`: how many drives with a known inside determine the value in such a run; fewer than
+    19 do not tell whether 95 % of such intervals hold.
+    """
 
     name: str
     title: str
@@ -81,6 +85,7 @@ class FittedValue(Document, frozen=True):
     high: float | None
     unit: str | None
     origin: Literal["fitted", "prior"]
+    checked_on: int
 
 
 class FitDocument(Document, frozen=True):
@@ -134,6 +139,7 @@ class Twin:
                     high=None if interval is None else _shown(name, interval[1]),
                     unit=values()[name].unit or None,
                     origin="prior" if interval is None else "fitted",
+                    checked_on=checked_on(self.seen, self.fitted.space.structure, name),
                 )
             )
         return rows
@@ -516,7 +522,11 @@ def _toml(run: Run, seen: Observed, fitted: Fitted, notes: tuple[str, ...]) -> s
     sources = _sources(run, seen, fitted)
     document: Any = tomlkit.document()
     document.add(tomlkit.comment(f"A twin fitted to the run {run.path.name} by `flashtwin fit`."))
-    document.add(tomlkit.comment("The intervals hold 95 %, as far as this kind of drive is right."))
+    document.add(
+        tomlkit.comment("An interval of 95 % holds as often, if this kind of drive is right.")
+    )
+    few = f"Others were checked on fewer than {TELLING} drives, too few to say how often they hold."
+    document.add(tomlkit.comment(few))
     for note in notes:
         document.add(tomlkit.comment(note))
     document.add(tomlkit.nl())
@@ -588,9 +598,11 @@ def _sources(run: Run, seen: Observed, fitted: Fitted) -> dict[str, tuple[str, s
             origin = "prior"
         else:
             low, high = (_shown(name, end) for end in interval)
+            count = checked_on(seen, fitted.space.structure, name)
+            held = "95 % from" if count >= TELLING else f"checked on {count} drives, from"
             text = (
                 f"fitted to {run.path.name}; {row.title}: {value:g}{unit}, "
-                f"95 % from {low:g} to {high:g}"
+                f"{held} {low:g} to {high:g}"
             )
             origin = "fitted"
         for key in row.keys:

@@ -56,6 +56,9 @@ NEIGHBOURS = 12
 NORMAL = 0.159
 # A rate's change counts where its square is this multiple of what neighbours differ by.
 CLEAR = 4.0
+# An interval that was checked on fewer drives is not called one of 95 %: one miss would be a larger
+# share of them than intervals of 95 % may miss.
+TELLING = 19
 CALIBRATION = Path(__file__).with_name("calibration.toml")
 
 
@@ -257,8 +260,17 @@ def longer_log(seen: Observed, structure: Structure, name: str) -> float:
     """How much longer `calibration.toml` makes an interval at each end, in the logarithm of the
     value: one that rests on a single fill, in which nothing tells the host from the drive, or on
     several."""
-    rows = _calibration().get("once" if seen.fills < 2 else "twice", {}).get(structure.group, {})
-    return float(rows.get(name, {}).get("longer", 0.0))
+    return float(_calibrated(seen, structure, name).get("longer", 0.0))
+
+
+def checked_on(seen: Observed, structure: Structure, name: str) -> int:
+    """On how many drives with a known inside such an interval was checked."""
+    return int(_calibrated(seen, structure, name).get("drives", 0))
+
+
+def _calibrated(seen: Observed, structure: Structure, name: str) -> Mapping[str, float]:
+    table = _calibration().get("once" if seen.fills < 2 else "twice", {})
+    return table.get(structure.group, {}).get(name, {})
 
 
 def _longer(search: Search, space: Space, name: str) -> float:
