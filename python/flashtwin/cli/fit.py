@@ -62,7 +62,7 @@ def command(**chosen: Any) -> Any:
     """Fit a twin to what RUN measured: a spec whose simulated drive shows the same.
 
     RUN holds a fill of the erased drive, and better the batteries discover, crystaldiskmark and
-    states too. Each value gets its 95 % interval; one that RUN does not determine keeps its usual
+    states too. Each value gets an interval; one that RUN does not determine keeps its usual
     value and is marked. The same fill then measures the twin, in the run RUN-twin, and flashtwin
     report RUN draws both curves.
     """
