@@ -63,6 +63,10 @@ def test_folding_needs_native_cells_to_run_out() -> None:
     drive = Target(capacity_bytes=240 * GB, raw_bytes=256 * GIB)
     assert folding_possible(24e9, 192e9, drive)
     assert not folding_possible(24e9, 100e9, drive)
+    # Of a capacity between two powers of two no label says how much flash there is: not twice.
+    between = Target(capacity_bytes=1387 * GB)
+    assert folding_possible(0.172 * 1387e9, 0.485 * 1387e9, between)
+    assert not folding_possible(0.1 * 1387e9, 0.3 * 1387e9, between)
     large = Target(capacity_bytes=1000 * GB)
     assert not folding_possible(30e9, 150e9, large)
     assert folding_possible(300e9, 400e9, large)

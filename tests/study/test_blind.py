@@ -59,6 +59,9 @@ def test_an_effect_takes_time_and_no_bytes(calm: dict[str, object]) -> None:
     assert with_all.dt_ns.sum() > without.dt_ns.sum()
 
 
+CLAIMED = (("place", "cells need not come back"), ("second tier", "there is none"))
+
+
 def _case(**answer: object) -> judge.Judged:
     truth = Truth(
         design="made up",
@@ -82,7 +85,7 @@ def test_an_answer_is_judged_by_place_speed_and_interval() -> None:
     )
     assert set(right.right) == {
         *("cache there or not", "number of plateaus"),
-        "place claimed where cells need not come back",
+        *(f"{what} claimed where {where}" for what, where in CLAIMED),
     }
     assert all(right.right.values())
     assert right.errors["cache size"] == pytest.approx((0.01,))
@@ -90,7 +93,7 @@ def test_an_answer_is_judged_by_place_speed_and_interval() -> None:
     missed = _case(cache=False, bound_bytes=50.0, plateaus=[[0, 1000, 6.0, 5.0, 7.0]])
     assert missed.right == {
         "cache there or not": False,
-        "place claimed where cells need not come back": True,
+        **{f"{what} claimed where {where}": True for what, where in CLAIMED},
         "number of plateaus": False,
         "bound where none was seen": False,
     }

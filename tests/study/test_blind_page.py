@@ -89,3 +89,9 @@ def test_the_guide_names_every_key_of_both_interfaces() -> None:
     keys = [*document, *(f"truth.{key}" for key in document["truth"])]
     keys += ["cache_bytes", "fold_bytes", "bound_bytes", "plateaus", "cache"]
     assert [key for key in keys if key != "truth" and f"`{key}`" not in guide] == []
+
+
+def test_few_wrong_of_few_leave_a_share_open() -> None:
+    """Closed forms: none of n, and the exact bound of two of 110."""
+    assert judge.at_most(0, 22) == pytest.approx(1 - 0.05 ** (1 / 22), abs=1e-6)
+    assert judge.at_most(2, 110) == pytest.approx(0.0562, abs=5e-4)

@@ -6,7 +6,8 @@ The interface that others can compete through: a Python file with
 
 whose arguments are three equally long arrays of int64 (begin and length of each sample, bytes in
 it) and the capacity as the label says it. The answer may have `cache` (True, False, or None for
-"cannot tell"), `cache_bytes`, `fold_bytes` (each [value, low, high] of a 95 % interval, or None),
+"cannot tell"), `cache_bytes`, `fold_bytes`, `tier_bytes` (where a second tier of the cache ends;
+each [value, low, high] of a 95 % interval, or None),
 `bound_bytes` (where no cache was seen: none larger than this is there), and `plateaus` (a list of
 [start, end, speed, low, high] in bytes and bytes a second), and `probability` (that there is
 a cache; from 0.95 on it is claimed, and without one every `cache` that is True is).
@@ -30,8 +31,6 @@ from flashtwin.model.finding import Finding
 from flashtwin_lab.blind.truth import Measured
 
 GB = 1e9
-# A first plateau of no more samples is below resolution.
-RESOLVED = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +41,7 @@ class Answer:
     probability: float | None = None
     cache_bytes: Estimate | None = None
     fold_bytes: Estimate | None = None
+    tier_bytes: Estimate | None = None
     bound_bytes: float | None = None
     plateaus: tuple[tuple[float, float, Estimate], ...] = ()
 
@@ -68,7 +68,7 @@ def ours(measured: Measured) -> Answer:
     curve = curve_of(measured.t_ns, measured.dt_ns, measured.bytes)
     shape = shape_of(curve)
     findings = findings_of(measured, shape=shape)
-    size, fold = findings["cache_size"], findings["fold_begin"]
+    size, fold, tier = findings["cache_size"], findings["fold_begin"], findings.get("tier_end")
     plateaus = tuple(_stretch(plateau) for plateau in shape.plateaus)
     if not size.value:
         high = size.interval.high if size.interval is not None else None
@@ -77,15 +77,13 @@ def ours(measured: Measured) -> Answer:
             bound_bytes=None if high is None else high * GB,
             plateaus=plateaus,
         )
-    if float(size.value) * GB <= curve.bytes_at[min(RESOLVED, len(curve))]:
-        # Fewer than three samples are faster: below resolution, and so is what could be there.
-        return Answer(cache=False, bound_bytes=_estimate(size).high, plateaus=plateaus)
     return Answer(
         cache=True,
         # Of a fill that begins as hardly any drive's does there is no probability, and no claim.
         probability=findings["cache_probability"].number or 0.0,
         cache_bytes=_estimate(size),
         fold_bytes=None if fold.value is None else _estimate(fold),
+        tier_bytes=None if tier is None or tier.value is None else _estimate(tier),
         plateaus=plateaus,
     )
 
@@ -131,6 +129,7 @@ def answer_of(document: Mapping[str, Any]) -> Answer:
             probability=document.get("probability"),
             cache_bytes=_triple(document.get("cache_bytes")),
             fold_bytes=_triple(document.get("fold_bytes")),
+            tier_bytes=_triple(document.get("tier_bytes")),
             bound_bytes=document.get("bound_bytes"),
             plateaus=tuple(
                 (float(start), float(end), Estimate(value=value, low=low, high=high))

@@ -20,6 +20,8 @@ from flashtwin_lab.blind.detect import Answer
 from flashtwin_lab.blind.truth import Measured, Truth
 
 BOUND = 0.05
+# A place is another one's where it lies within this share of it.
+SAME_PLACE = 0.05
 TEST = 0.01
 # An answer further than this from the truth is none that an interval could mend.
 SAME_PLACE = 0.1
@@ -107,6 +109,7 @@ def judged(measured: Measured, answer: Answer) -> Judged:
     if truth.visible is not None and truth.fold_bytes is None:
         right["place claimed where cells need not come back"] = answer.fold_bytes is None
     if truth.visible is not None:
+        right["second tier claimed where there is none"] = _is_no_made_up_tier(truth, answer)
         right["number of plateaus"] = _counted(answer) == len(truth.plateaus)
     if truth.visible is not False and answer.cache is False and answer.bound_bytes is not None:
         assert truth.cache_bytes is not None, "what may be visible is a cache"
@@ -125,6 +128,15 @@ def judged(measured: Measured, answer: Answer) -> Judged:
         holds=holds,
         claims=claims,
     )
+
+
+def _is_no_made_up_tier(truth: Truth, answer: Answer) -> bool:
+    """True where no second tier is claimed, or at the place where the speed falls once more: no
+    drive of a generator has two tiers, but laws without flash let cells come back at any byte."""
+    if answer.tier_bytes is None:
+        return True
+    place = truth.fold_bytes
+    return place is not None and abs(answer.tier_bytes.value / place - 1) <= SAME_PLACE
 
 
 def _claims(answer: Answer) -> bool:
@@ -249,6 +261,17 @@ def reaches(right: int, count: int, share: float) -> bool:
 def excluded(wrong: int, count: int, share: float) -> bool:
     """Whether so many wrong of `count` say that more than `share` are wrong, at 95 %."""
     return wrong > 0 and sum(_binomial(k, count, share) for k in range(wrong, count + 1)) < BOUND
+
+
+def at_most(wrong: int, count: int) -> float:
+    """The share of wrong ones above which so few of `count` are less likely than one in twenty
+    (Clopper and Pearson 1934)."""
+    low, high = wrong / count, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        likely = sum(_binomial(k, count, middle) for k in range(wrong + 1))
+        low, high = (middle, high) if likely > BOUND else (low, middle)
+    return high
 
 
 def binomial_test(held: int, count: int, share: float) -> float:

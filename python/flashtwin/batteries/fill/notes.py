@@ -33,6 +33,9 @@ from flashtwin.model.units import readable_mb_s as mbs
 CELLS = {bits: cell.upper() for cell, bits in BITS.items() if bits > 1}
 PARTS = {2: "half", 3: "third", 4: "quarter"}
 STILL_FREE = 0.25
+# The most flash that a drive with a cache is taken to have, over its capacity: labels of 7 to 28 %
+# are usual, and a capacity between two powers of two says nothing of what lies above it.
+MOST_FLASH = 1.28
 # A fill that wrote less than this share of the target did not reach its end.
 MOSTLY_FULL = 0.95
 
@@ -98,8 +101,11 @@ def folding_possible(cache: float, begin: float, target: Target) -> bool:
     """Whether native cells can have run out at `begin`, for some number of bits up to four."""
     if not target.has_raw:
         return True
-    still_free = target.raw - begin - (max(CELLS) - 1) * cache
-    return still_free <= STILL_FREE * target.raw
+    flash = target.raw
+    if not target.raw_bytes:
+        flash = min(flash, MOST_FLASH * target.capacity_bytes)
+    still_free = flash - begin - (max(CELLS) - 1) * cache
+    return still_free <= STILL_FREE * flash
 
 
 def swinging(shape: Shape) -> str:
