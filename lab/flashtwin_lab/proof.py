@@ -38,6 +38,7 @@ from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Target, Variant
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit.fit import SIMULATIONS, fit
+from flashtwin.study.fit.intervals import TELLING
 from flashtwin_lab.blind import generate, judge, shards, strangers
 from flashtwin_lab.blind.judge import CampaignDocument, Row
 from flashtwin_lab.blind.shards import Shard
@@ -61,8 +62,6 @@ AT_LEAST, HOLDS = 0.8, 0.9
 DRAWS = 8
 # The name of this campaign in files of `blind --append`.
 KIND = "fit"
-# Fewer drives than this tell no share.
-FEWEST = 19
 # The memory that the work on a drive takes.
 FIT_BYTES = 400 << 20
 # The predictions that are asked, and how near they have to be.
@@ -209,7 +208,7 @@ def _not_fitted(name: str, kind: str, why: str) -> Predicted:
 
 def _of(count: int) -> str:
     """How many drives, and whether they are enough to tell a share."""
-    return f"{count}" if count >= FEWEST else f"{count} (fewer than {FEWEST})"
+    return f"{count}" if count >= TELLING else f"{count} (fewer than {TELLING})"
 
 
 def rows(drives: Sequence[Predicted]) -> Iterator[Row]:

@@ -13,6 +13,7 @@ from flashtwin.cli.fit import command
 from flashtwin.errors import FlashtwinError
 from flashtwin.hypothesis import settled
 from flashtwin.study.fit import published, settled_twin, settling
+from flashtwin_lab.validation import page
 
 SAMPLE = Path(__file__).with_name("settled.toml")
 MIB = 1 << 20
@@ -115,6 +116,27 @@ def test_what_is_held_out_is_predicted() -> None:
     ].startswith("9")
     origins = {row["key"]: row["origin"] for row in spec.values()}
     assert origins["nand.blocks_per_plane"] == "fitted" and origins["gc.low"] == "prior"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted(at.stem for at in catalogue.SETTLED.glob("*.toml")))
+def test_the_page_says_how_many_rows_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counters within 5 % where they were fitted to and 10 % where held out; rates within 15 %."""
+    monkeypatch.undo()
+    rows = settled_twin.fit_published(published.read(published.find(name))).rows
+    for is_rate, cell in ((False, "WAF by its own counters"), (True, "settled write rate")):
+        cells = []
+        for held_out, least in ((False, 0.05), (True, 0.1)):
+            bound = 0.15 if is_rate else least
+            of = [
+                row.off
+                for row in rows
+                if (row.figure.is_rate, row.figure.held_out) == (is_rate, held_out)
+            ]
+            held = sum(off is not None and abs(off) <= bound for off in of)
+            cells.append(f"{held} of {len(of)} within {bound * 100:.0f} %")
+        if any(row.figure.is_rate == is_rate for row in rows):
+            assert f"| `{name}` | {cell} | {cells[0]} | {cells[1]} |" in page.HARDWARE
 
 
 def test_a_label_alone_tells_what_random_writes_cost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from flashtwin.study.fit.intervals import TELLING
 from flashtwin_lab import proof
 from flashtwin_lab.blind.shards import Kept
 from flashtwin_lab.make import DOCS
@@ -43,7 +44,7 @@ def block(rows: Sequence[Kept]) -> str:
 
 
 def _campaign(rows: Sequence[Kept]) -> Iterator[str]:
-    """What was reached on the drives of one seed."""
+    """The sentence and the table of results for the drives of one seed."""
     drives = [row.drive for row in rows]
     commits = ", ".join(dict.fromkeys(row.commit for row in rows))
     cpu_min = sum(drive.cpu_s for drive in drives) / 60 / len(drives)
@@ -60,7 +61,7 @@ def _results(drives: Sequence[proof.Predicted]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for row in proof.rows(drives):
         verdict = "reached" if row.passes else "**missed**"
-        verdict = verdict if len(drives) >= proof.FEWEST else "too few to tell"
+        verdict = verdict if len(drives) >= TELLING else "too few to tell"
         yield f"| {row.finding} | {row.target} | {row.found} | {verdict} |"
 
 

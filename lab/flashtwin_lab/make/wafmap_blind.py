@@ -26,6 +26,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, INTERRUPTED
 from flashtwin.model.finding import Finding
 from flashtwin.runner.run import run_batteries
+from flashtwin.study.fit.intervals import TELLING
 from flashtwin_lab.blind import judge
 from flashtwin_lab.make import DOCS, ROOT
 from flashtwin_lab.make.wafmap import MORE, small_drive
@@ -144,7 +145,7 @@ battery, and its spare flash, superblock and choice of victims were compared wit
 of three count in their SMART data what they program; of the others only rates are known. Asked is
 that {WANTED:.0%} of all drives have their over-provisioning within a point and their superblock
 within a factor of 1.1. By rates alone both are known less well: what a moved page costs has to be
-inferred from the rates that tell how many are moved. A column of fewer than {FEWEST} drives does
+inferred from the rates that tell how many are moved. A column of fewer than {TELLING} drives does
 not tell whether an interval holds as often as it says.""",
         _table(
             ["", "with counters", "by rates alone", "all", "asked"],
@@ -174,8 +175,8 @@ not tell whether an interval holds as often as it says.""",
     return "\n\n".join(parts) + "\n"
 
 
-# The share that is asked of a row; fewer drives than `FEWEST` tell no share.
-WANTED, HOLDS, FEWEST = 0.9, 0.95, 19
+# The share of drives that is asked of an estimate, and of an interval.
+WANTED, HOLDS = 0.9, 0.95
 TESTS: tuple[tuple[str, float | None, Callable[[Judged], bool]], ...] = (
     (
         "over-provisioning within a point",
@@ -208,7 +209,7 @@ def _share(rows: Sequence[Judged], counts: Sequence[bool], test: Callable[[Judge
 
 
 def _verdict(rows: Sequence[Judged], wanted: float | None, test: Callable[[Judged], bool]) -> str:
-    """What is asked of all drives, and whether it was missed."""
+    """The share of drives for which a row has to be true, and whether it is."""
     if wanted is None:
         return ""
     held = sum(test(row) for row in rows)

@@ -91,9 +91,9 @@ def drawn(
         )
         for log, values in zip(logs, _as_others_collect(search, other, places, rng), strict=True):
             by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
-            seen = _as_without_host(values, HOST_OFF * rng.normal())
+            without_host = _as_without_host(values, HOST_OFF * rng.normal())
             if math.isfinite(log):
-                draws.append((other, seen | by_prior, log))
+                draws.append((other, without_host | by_prior, log))
     if not draws:
         return (Possible(space=space, values=space.values(np.array(best.z)), weight=1.0),)
     weights = weights_of(np.array([log for *_, log in draws]))
@@ -121,7 +121,8 @@ def _in_turn(
 
 
 def _design(space: Space) -> tuple[object, ...]:
-    """What a space is, but for its dies, `reclaims` and `separates`."""
+    """All that tells one design from another: not dies, `reclaims` and `separates`, which a design
+    is tried with."""
     structure = space.structure
     return structure.number, structure.limit, structure.map, space.cell, space.victims
 
@@ -194,7 +195,7 @@ def _as_far_as_the_run_allows(
 
 
 def _excess(item: Tried, own: Tried, scatter: float) -> float:
-    """Twice the logarithm of how many times as likely one place is as another, by run and prior."""
+    """Twice the logarithm of how many times likelier run and prior make `own` than `item`."""
     prior = float(np.square(item.z).sum() - np.square(own.z).sum())
     return prior + (item.data - own.data) / scatter
 
