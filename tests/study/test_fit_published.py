@@ -32,6 +32,12 @@ def test_a_shipped_table_is_found_by_its_name_and_read(name: str) -> None:
     assert load(table.text).id == name
 
 
+def test_a_name_of_no_table_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(FlashtwinError, match="no table of that name") as refused:
+        published.find("nothere")
+    assert "micron-7450-pro-960" in str(refused.value.hint)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [

@@ -10,7 +10,6 @@ Invariant: a value that the table does not tell stays what the label let one exp
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -109,10 +108,16 @@ class Published:
 
 def find(word: str) -> Path:
     """The file that is named, or the shipped table of a drive."""
-    shipped = SETTLED / f"{word}.toml"
-    if Path(word).exists() or not re.fullmatch(r"[a-z0-9.-]+", word) or not shipped.exists():
+    shipped = {path.stem: path for path in sorted(SETTLED.glob("*.toml"))}
+    if Path(word).exists():
         return Path(word)
-    return shipped
+    if word not in shipped:
+        raise FlashtwinError(
+            f"there is no file {word}, and no table of that name",
+            hint=f"name a file, or one of {', '.join(shipped)}",
+            exit_code=USAGE,
+        )
+    return shipped[word]
 
 
 def read(path: Path) -> Published:
