@@ -39,7 +39,7 @@ from flashtwin.runner.target import Target, Variant
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit.fit import SIMULATIONS, fit
 from flashtwin.study.fit.intervals import TELLING
-from flashtwin_lab.blind import generate, judge, shards, strangers
+from flashtwin_lab.blind import generate, judge, kinds, shards, strangers
 from flashtwin_lab.blind.judge import CampaignDocument, Row
 from flashtwin_lab.blind.shards import Shard
 
@@ -171,7 +171,7 @@ def proof(
 
     def failed(ended: Ended) -> Predicted:
         name = strangers.name_of(prior, seed, ended.number, CAPACITY_GB)
-        return _not_fitted(name, strangers.kind_of(prior, ended.number), _why(ended))
+        return _not_fitted(name, kinds.kind_of(prior, ended.number), _why(ended))
 
     def told(done: int, drive: Predicted) -> None:
         if on_end is not None:
@@ -272,7 +272,7 @@ def _worked_on(
         return _predicted(drive, number, trial)
     except FlashtwinError as error:
         name = strangers.name_of(prior, seed, number, trial.gb)
-        kind = strangers.kind_of(prior, number)
+        kind = kinds.kind_of(prior, number)
         return _not_fitted(name, kind, "; ".join(str(error).splitlines()))
 
 

@@ -45,3 +45,5 @@ def test_heat_takes_no_other_generator() -> None:
         command.main(["--with", "heat", "--generator", __file__], standalone_mode=False)
     with pytest.raises((FlashtwinError, Exception), match="--append goes with"):
         command.main(["--with", "heat", "--append", "a.json"], standalone_mode=False)
+    with pytest.raises((FlashtwinError, Exception), match="--each-kind goes with"):
+        command.main(["--with", "heat", "--each-kind"], standalone_mode=False)

@@ -51,6 +51,24 @@ def test_the_truth_is_what_the_spec_says(design: str, kind: str, past: str | Non
         assert sum(likely.values()) == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.parametrize("number", range(6))
+def test_all_kinds_of_cache_come_in_turn_where_that_is_asked(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prior, seen = generate.read_prior(), []
+
+    def draw(wide: dict[str, Any], _rng: np.random.Generator) -> None:
+        seen.extend({design["structure"] for design in wide["designs"]})
+        raise InterruptedError
+
+    monkeypatch.setattr(generate, "draw", draw)
+    with pytest.raises(InterruptedError):
+        kinds.discovered(prior, 3, number, QUICK, each_kind=True)
+    every = ["dynamic", "hybrid", "none", "static", "tiers", "whole-drive"]
+    assert sorted(kinds.kind_of(prior, each) for each in range(6)) == every
+    assert seen == [kinds.kind_of(prior, number)]
+
+
 def test_a_small_copy_is_as_large_and_as_slow_as_it_says() -> None:
     prior = _prior("dynamic-direct")
     rng = np.random.default_rng(1)

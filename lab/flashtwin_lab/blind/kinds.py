@@ -98,16 +98,33 @@ def section(prior: Mapping[str, Any]) -> Mapping[str, Any]:
     return own
 
 
+def designs(prior: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """All designs of caches that a prior has."""
+    return [*prior["designs"], *section(prior)["designs"]]
+
+
+def kind_of(prior: Mapping[str, Any], number: int) -> str:
+    """The kind of cache that a drive has where all kinds come in turn."""
+    each = list(dict.fromkeys(str(row["structure"]) for row in designs(prior)))
+    return each[number % len(each)]
+
+
 def discovered(
-    prior: Mapping[str, Any], seed: int, number: int, settings: Mapping[str, str] | None = None
+    prior: Mapping[str, Any],
+    seed: int,
+    number: int,
+    settings: Mapping[str, str] | None = None,
+    *,
+    each_kind: bool = False,
 ) -> Discovered:
     """The drive `number` of a campaign: the battery is run on it, and beside it stands the truth.
 
-    `settings` are parameters of the battery as they are typed.
+    `settings` are parameters of the battery as they are typed. With `each_kind` all kinds of cache
+    come in turn, however rare the prior makes them.
     """
     own = section(prior)
     rng = np.random.default_rng((seed, number, 2))
-    drawn, idle_s = _drawn(prior, own, rng)
+    drawn, idle_s = _drawn(prior, own, rng, kind_of(prior, number) if each_kind else None)
     first = load(drawn.text, sets=drawn.sets)
     slower = drawn.capacity / first.capacity_bytes * drawn.inside["first_rate"] / drawn.speed
     sets = (*drawn.sets, f"fold.idle_after={max(idle_s / slower * 1e6, 1):.0f} us")
@@ -159,9 +176,10 @@ def _estimate(finding: Finding | None) -> Estimate | None:
 
 
 def _drawn(
-    prior: Mapping[str, Any], own: Mapping[str, Any], rng: np.random.Generator
+    prior: Mapping[str, Any], own: Mapping[str, Any], rng: np.random.Generator, kind: str | None
 ) -> tuple[Drawn, float]:
-    """A drive of one of all designs, and its rest before it folds in idle time, in seconds."""
+    """A drive of one of all designs, or of those of a kind, and its rest before it folds in idle
+    time, in seconds."""
 
     def value(key: str) -> float:
         low, high = own["ranges"][key]
@@ -171,7 +189,7 @@ def _drawn(
     wide = {
         **prior,
         "drive": small,
-        "designs": [*prior["designs"], *own["designs"]],
+        "designs": [row for row in designs(prior) if kind in (None, row["structure"])],
         "ranges": {**own["ranges"], **prior["ranges"]},
     }
     drawn = generate.draw(wide, rng)

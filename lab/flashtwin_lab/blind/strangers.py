@@ -98,16 +98,6 @@ def name_of(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> str:
     return f"{_drawn(prior, seed, number, gb)[0].design} {number}"
 
 
-def kind_of(prior: Mapping[str, Any], number: int) -> str:
-    """The kind of cache that the drive `number` of a campaign has: all kinds come in turn."""
-    kinds_of_caches = list(dict.fromkeys(str(row["structure"]) for row in _designs(prior)))
-    return kinds_of_caches[number % len(kinds_of_caches)]
-
-
-def _designs(prior: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [*prior["designs"], *kinds.section(prior)["designs"]]
-
-
 def stranger(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> Stranger:
     """The drive `number` of a campaign; `gb`: its capacity."""
     drawn, rng = _drawn(prior, seed, number, gb)
@@ -117,7 +107,7 @@ def stranger(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> Str
     sets = (*drawn.sets, *((f"fold.idle_after={idle_us:.0f} us",) if cached else ()))
     return Stranger(
         name=f"{drawn.design} {number}",
-        kind=kind_of(prior, number),
+        kind=kinds.kind_of(prior, number),
         spec=_with_firmware(drawn.text, sets, rng),
         inside=drawn.inside,
         prior=kinds.of_one_host(prior, rng),
@@ -129,11 +119,11 @@ def _drawn(
 ) -> tuple[Drawn, np.random.Generator]:
     """A drive of the kind whose turn it is, and what goes on to be drawn from."""
     rng = np.random.default_rng((seed, number, 4))
-    own, kind = kinds.section(prior), kind_of(prior, number)
+    own, kind = kinds.section(prior), kinds.kind_of(prior, number)
     wide = {
         **prior,
         "drive": {**prior["drive"], "simulated_gb": gb},
-        "designs": [row for row in _designs(prior) if row["structure"] == kind],
+        "designs": [row for row in kinds.designs(prior) if row["structure"] == kind],
         "ranges": {**own["ranges"], **prior["ranges"]},
     }
     return generate.draw(wide, rng), rng

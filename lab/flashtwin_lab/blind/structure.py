@@ -82,17 +82,26 @@ def campaign(
     settings: Mapping[str, str] | None = None,
     on_end: Callable[[int, str], None] | None = None,
     append: Path | None = None,
+    each_kind: bool = False,
 ) -> Structures:
     """Draw drives, discover each, and judge. `generator` is another prior (.toml); `append`: the
-    file of a campaign in pieces, of which all drives count."""
+    file of a campaign in pieces, of which all drives count; with `each_kind` all kinds come in
+    turn."""
     prior = generate.read_prior(generator)
     works = [
-        Work(call=partial(_drive, prior, seed, number, settings), memory_bytes=DRIVE_BYTES)
+        Work(
+            call=partial(_drive, prior, seed, number, settings, each_kind), memory_bytes=DRIVE_BYTES
+        )
         for number in range(count)
     ]
-    shard = Shard(kind=KIND, path=append, seed=seed, of_json=kinds.of_json)
+    shard = Shard(kind=kind_of(each_kind), path=append, seed=seed, of_json=kinds.of_json)
     drives = shard.drives(works, named(on_end))
     return Structures(rows=tuple(rows(drives, kinds.section(prior))), drives=tuple(drives))
+
+
+def kind_of(each_kind: bool) -> str:
+    """The kind of campaign: drives of both stand in files of their own."""
+    return f"{KIND}, each kind" if each_kind else KIND
 
 
 def _drive(
@@ -100,9 +109,10 @@ def _drive(
     seed: int,
     number: int,
     settings: Mapping[str, str] | None,
+    each_kind: bool,
     _send: Send,
 ) -> Discovered:
-    return kinds.discovered(prior, seed, number, settings)
+    return kinds.discovered(prior, seed, number, settings, each_kind=each_kind)
 
 
 def rows(drives: Sequence[Discovered], targets: Mapping[str, Any]) -> Iterator[Row]:

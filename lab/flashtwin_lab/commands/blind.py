@@ -30,7 +30,7 @@ FILE = options.FilePath(dir_okay=False)
         "flashtwin blind --with heat --count 50",
         "flashtwin blind --with discover --count 10",
         "flashtwin blind --fit --count 5",
-        "flashtwin blind --with discover --count 50 --seed 3 --append kinds.json",
+        "flashtwin blind --with discover --each-kind --count 114 --seed 3 --append kinds.json",
     ),
 )
 @click.option(
@@ -52,6 +52,7 @@ FILE = options.FilePath(dir_okay=False)
 @click.option(
     "--fit", is_flag=True, help="Fit twins to the drives, and try what these predict instead."
 )
+@click.option("--each-kind", is_flag=True, help="With discover: the kinds of cache come in turn.")
 @click.option(
     "--append",
     type=FILE,
@@ -69,6 +70,7 @@ def command(
     detector: Path | None,
     battery: str,
     fit: bool,
+    each_kind: bool,
     append: Path | None,
     as_json: bool,
     quiet: bool,
@@ -79,12 +81,12 @@ def command(
     capacity; nothing else. With heat half of the drives are slowed by a temperature, which stands
     beside the series, and it is held against the truth where heat is named. With discover each
     drive is measured by that battery, which chooses its tests, and the kind of cache, the way past
-    it and the rests are held against the truth; a drive takes some 15 s of a core. With --fit each
-    drive is measured as a run is, a twin is fitted to that, and what the twin predicts of other
-    tests is held against the drive; a drive takes minutes. With --append such a campaign is made in
-    pieces: drives of the seed that the file has are not drawn again, and the table is that of all
-    drives in it. Exit code 1 if a target was
-    missed.
+    it and the rests are held against the truth; a drive takes some 15 s of a core, and --each-kind
+    draws as many of each kind of cache, rare ones too. With --fit each drive is measured as a run
+    is, a twin is fitted to that, and what the twin predicts of other tests is held against the
+    drive; a drive takes minutes. With --append such a campaign is made in pieces: drives of the
+    seed that the file has are not drawn again, and the table is that of all drives in it. Exit code
+    1 if a target was missed.
     """
     from flashtwin.cli import progress
     from flashtwin_lab.blind.run import campaign
@@ -92,6 +94,8 @@ def command(
 
     if append is not None and not fit and battery != "discover":
         raise click.UsageError("--append goes with --with discover or --fit")
+    if each_kind and (fit or battery != "discover"):
+        raise click.UsageError("--each-kind goes with --with discover; --fit draws so anyway")
     done: Campaign | Heated | Proof | Structures
     if fit:
         if generator is not None or detector is not None or battery != "fill":
@@ -116,10 +120,15 @@ def command(
         if detector is not None or (generator is not None and generator.suffix == ".py"):
             raise click.UsageError("--with discover takes no --detector, and a --generator of TOML")
         number = count or DISCOVERED
-        left = len(lacking(append, structure.KIND, seed, number))
+        left = len(lacking(append, structure.kind_of(each_kind), seed, number))
         with progress.counted("blind --with discover", max(left, 1), quiet) as report:
             done = structure.campaign(
-                number, seed, generator=generator, on_end=report, append=append
+                number,
+                seed,
+                generator=generator,
+                on_end=report,
+                append=append,
+                each_kind=each_kind,
             )
     else:
         number = count or DRIVES
