@@ -10,7 +10,14 @@ import pytest
 from thinning import thinned
 
 from flashtwin.batteries.base import registry
-from flashtwin.batteries.wafmap.inference import Load, inferred, response, telling
+from flashtwin.batteries.wafmap.inference import (
+    Load,
+    apart,
+    erased_bytes,
+    inferred,
+    response,
+    telling,
+)
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner.run import run_batteries
@@ -107,6 +114,68 @@ def test_zones_of_the_size_that_tells_most_narrow_the_superblock() -> None:
     _, low, high = before.superblock
     _, narrow_low, narrow_high = after.superblock
     assert narrow_high - narrow_low < high - low
+
+
+def with_amounts(loads: list[Load], *amounts: float) -> list[Load]:
+    """Loads whose first even ones say what the erased drive took before it slowed down."""
+    took = iter(amounts)
+    return [
+        replace(each, erased=(amount, 1.0 * MIB))
+        if each.kind == "uniform" and (amount := next(took, 0.0))
+        else each
+        for each in loads
+    ]
+
+
+def test_what_an_erased_drive_takes_is_its_flash_where_only_rates_are_known() -> None:
+    flash, superblock = 900 * MIB, 3.3 * MIB
+    shown = measured(("greedy", "gc"), flash, int(superblock), True)
+    took = flash + 1.7 * superblock
+    alone, agreed = inferred(shown), inferred(with_amounts(shown, took, took, took))
+    assert alone is not None and agreed is not None
+    assert agreed.flash[0] == pytest.approx(flash, rel=0.003)
+    assert agreed.flash[2] - agreed.flash[1] < (alone.flash[2] - alone.flash[1]) / 2
+    assert agreed.flash[1] <= flash <= agreed.flash[2]
+
+
+def test_a_cache_that_ends_elsewhere_under_each_load_does_not_pass_for_flash() -> None:
+    flash = 900 * MIB
+    shown = measured(("greedy", "gc"), flash, 3 * MIB, False)
+    ends = [share * SPAN + 200 * MIB for share in (0.6, 0.8, 1.0)]
+    misled, alone = inferred(with_amounts(shown, *ends)), inferred(shown)
+    assert apart(with_amounts(shown, *ends)) == (ends[0], ends[-1])
+    assert misled is not None and alone is not None
+    assert misled.flash == alone.flash
+    assert apart(with_amounts(shown, flash, 1.004 * flash)) is None
+    assert apart(with_amounts(shown, flash)) is None
+
+
+def test_a_drive_with_a_cache_gets_no_spare_flash_but_a_reason(tmp_path: Path) -> None:
+    drive = small(**{"slc_cache.mode": "dynamic", "slc_cache.size": "60 MiB"})
+    asked = {"fills": "60+90", "zones": "4MiB", "active": "2", "zone": "16MiB", "passes": "0.8"}
+    run = run_batteries(drive, [("wafmap", {**asked, "measured": "0.1"})], tmp_path / "run")
+    findings = dict(run.findings.items())
+    for name in ("over_provisioning", "superblock", "policy[greedy]"):
+        finding = findings[f"wafmap.{name}"]
+        assert finding.value is None and finding.interval is None
+        assert finding.note is not None and "a cache ends there" in finding.note
+    assert findings["wafmap.waf[even/90]"].number is not None
+    assert not [step for step in run.steps if "/zones/" in step.label and "4MiB" not in step.label]
+
+
+@pytest.mark.parametrize("stall", [0, 1])
+def test_an_erased_drive_slows_down_where_its_rate_falls_for_good(stall: int) -> None:
+    rate = np.array([100.0] * 40 + [20.0, 100.0, 20.0, 20.0] * 30)
+    rate[20 : 20 + stall] = 1.0
+    took = erased_bytes(rate * 0.5, np.full(rate.size, 0.5))
+    assert took is not None
+    assert took[0] == pytest.approx(rate[:40].sum() * 0.5)
+    assert took[1] == 50.0
+
+
+@pytest.mark.parametrize("rate", [[100.0] * 50, [100.0, *[20.0] * 50], [100.0] * 30 + [90.0] * 30])
+def test_a_rate_that_does_not_fall_says_nothing_of_flash(rate: list[float]) -> None:
+    assert erased_bytes(np.array(rate), np.ones(len(rate))) is None
 
 
 def test_order_alone_tells_nothing() -> None:

@@ -5,8 +5,10 @@ is weighed, under the battery's loads.
 
 A small drive is simulated without time for every point of a grid: the share of the flash that holds
 data, and of zones their size over a superblock's. Sizes are ratios there, so that the table serves
-drives of all sizes. About six minutes of a processor; with SECONDS it stops after that long and
-goes on from there when it is called again.
+drives of all sizes. Each point is simulated several times with other seeds: the table has the mean,
+and of zones how far one drive lies from it, for the order in which they are written decides how
+they fall into superblocks. About forty minutes of a processor, shared by all there are; with
+SECONDS it stops after about that long and goes on from there when it is called again.
 """
 
 from __future__ import annotations
@@ -14,8 +16,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 import tomlkit
 
 from flashtwin import _core
@@ -34,6 +39,8 @@ LOW = 4
 RESERVED = LOW + 2
 # Free ones that a separation into six classes needs beside these.
 MORE = 6
+# Drives of a point: with zones, and with single pages, which scatter by a percent.
+SEEDS, SEEDS_OF_PAGES = 8, 3
 
 
 def small_drive(dies: int, sets: Mapping[str, object]) -> _core.Spec:
@@ -81,8 +88,8 @@ def drive(policy: str, separation: str) -> _core.Spec:
     return small_drive(DIES, sets)
 
 
-def point(firmware: tuple[str, str], kind: str, used: float, ratio: float) -> float:
-    """The write amplification at one point of the grid."""
+def point(firmware: tuple[str, str], kind: str, used: float, ratio: float, seed: int) -> float:
+    """The write amplification of one drive at one point of the grid."""
     span = int(used * SUPERBLOCK * COUNT)
     pattern = Pattern(kind="uniform")
     if kind.startswith("zipf"):
@@ -90,10 +97,13 @@ def point(firmware: tuple[str, str], kind: str, used: float, ratio: float) -> fl
     if kind == "zones":
         zone = int(ratio * SUPERBLOCK) // UNIT * UNIT
         pattern = Pattern(kind="zones", zone_bytes=zone, trimmed=False)
-    return amplification(drive(*firmware), pattern, span, seed=7)
+    return amplification(drive(*firmware), pattern, span, seed=seed)
 
 
-def rows() -> Iterator[tuple[tuple[str, str], str, list[tuple[float, float]]]]:
+Points = list[tuple[float, float]]
+
+
+def rows() -> Iterator[tuple[tuple[str, str], str, Points]]:
     """Firmware, name of a row and its points: shares of the flash, and zones over superblocks."""
     pages = ("uniform", *(f"zipf {count}" for count in inference.PAGES))
     for firmware in inference.FIRMWARES:
@@ -103,20 +113,34 @@ def rows() -> Iterator[tuple[tuple[str, str], str, list[tuple[float, float]]]]:
             yield firmware, f"zones {used:g}", [(used, ratio) for ratio in inference.RATIOS]
 
 
+def made(row: tuple[tuple[str, str], str, Points]) -> dict[str, list[float]]:
+    """A row's figures by their names in the table."""
+    firmware, name, points = row
+    if not name.startswith("zones"):
+        seeds = range(SEEDS_OF_PAGES)
+        figures = [fmean(point(firmware, name, *each, seed) for seed in seeds) for each in points]
+        return {name: [round(figure, 3) for figure in figures]}
+    drives = [[point(firmware, "zones", *each, seed) for seed in range(SEEDS)] for each in points]
+    spread = np.log(np.array(drives)).std(axis=1, ddof=1)
+    return {
+        name: [round(fmean(each), 3) for each in drives],
+        inference.spread_of(name): [round(float(each), 3) for each in spread],
+    }
+
+
 def main(words: list[str]) -> int:
     """Simulate the rows that the table lacks."""
     path, seconds = inference.RESPONSES, float(words[0]) if words else float("inf")
     table: dict[str, Any] = dict(read_toml(path)) if path.exists() else {"schema": 1}
+    missing = [row for row in rows() if row[1] not in table.get(inference.name_of(row[0]), {})]
     began = time.monotonic()
-    for firmware, name, points in rows():
-        of_firmware = table.setdefault(inference.name_of(firmware), {})
-        if name in of_firmware:
-            continue
-        if time.monotonic() - began > seconds:
-            return INTERRUPTED
-        kind = "zones" if name.startswith("zones") else name
-        of_firmware[name] = [round(point(firmware, kind, *each), 3) for each in points]
-        _write(table)
+    with ProcessPoolExecutor() as pool:
+        for row, figures in zip(missing, pool.map(made, missing), strict=True):
+            table.setdefault(inference.name_of(row[0]), {}).update(figures)
+            _write(table)
+            if time.monotonic() - began > seconds:
+                pool.shutdown(cancel_futures=True)
+                return INTERRUPTED
     return DONE
 
 

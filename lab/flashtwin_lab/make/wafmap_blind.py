@@ -3,9 +3,10 @@
     .venv/bin/python -m flashtwin_lab.make.wafmap_blind [DRIVES [SECONDS]]
 
 Small drives are drawn: dies, wordlines, capacity, over-provisioning, choice of victims and
-separation, two of three with counters. The seed is made of the last commit of the battery, so that
-nobody has looked at its drives before the code was frozen. Thirty drives take some fifteen minutes
-of a core; after SECONDS it stops, and goes on from the kept ones when it is called again.
+separation, two of three with counters; and beside these some with a cache, of which the battery is
+to say nothing. The seed is made of the last commit of the battery, so that nobody has looked at its
+drives before the code was frozen. All of them take some ten minutes of a core; after SECONDS it
+stops, and goes on from the kept ones when it is called again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -32,15 +33,18 @@ from flashtwin_lab.make import DOCS, ROOT
 from flashtwin_lab.make.wafmap import MORE, small_drive
 
 PAGE = DOCS / "reference" / "wafmap.md"
-JUDGED, DIGITS, DRIVES = "python/flashtwin/batteries/wafmap", 7, 30
+JUDGED, DIGITS, DRIVES, CACHED = "python/flashtwin/batteries/wafmap", 7, 30, 20
 MIB, BLOCK = 1 << 20, 4096
 WORDLINE = 3 * 16384
+CACHES = ("dynamic", "static", "hybrid", "whole-drive")
+# Cells in SLC mode over the capacity, and flash beyond that of a drive without a cache.
+CACHE_SHARE, ROOM = (0.005, 0.04), 1.15
 ZONES = (1, 2, 4, 8, 16, 64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A drive, of one plane a die."""
+    """A drive, of one plane a die; `cache`: the kind of its cache and the bytes it holds."""
 
     number: int
     dies: int
@@ -51,6 +55,7 @@ class Drawn:
     policy: str
     separation: str
     counts: bool
+    cache: tuple[str, int] = ("none", 0)
 
     @property
     def superblock_bytes(self) -> int:
@@ -67,11 +72,12 @@ class Drawn:
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """What the battery said of a drive: median and interval of spare flash in % and of the
-    superblock in bytes, and how likely its own choice of victims is in %."""
+    superblock in bytes, and how likely its own choice of victims is in %; none where it said
+    nothing."""
 
     drawn: Drawn
-    spare: tuple[float, float, float]
-    superblock: tuple[float, float, float]
+    spare: tuple[float, float, float] | None
+    superblock: tuple[float, float, float] | None
     policy: float
 
 
@@ -95,6 +101,17 @@ def drawn(seed: int, number: int) -> Drawn:
     )
 
 
+def with_cache(seed: int, number: int) -> Drawn:
+    """One drive of a seed with a cache; all kinds come in turn."""
+    drive = drawn(seed, number)
+    share = random.Random(f"wafmap cache {seed} {number}").uniform(*CACHE_SHARE)
+    return replace(
+        drive,
+        superblocks=int(drive.superblocks * ROOM),
+        cache=(CACHES[number % len(CACHES)], int(drive.capacity_bytes * share)),
+    )
+
+
 def twin(drive: Drawn, seed: int) -> Twin:
     """The drawn drive, opened."""
     more = MORE if drive.separation == "sepbit" else 0
@@ -109,6 +126,13 @@ def twin(drive: Drawn, seed: int) -> Twin:
         "gc.low": drive.low + more,
         "gc.high": drive.low + more + 2,
     }
+    kind, size = drive.cache
+    if kind != "none":
+        sets["slc_cache.mode"] = kind
+    if kind in ("dynamic", "hybrid"):
+        sets["slc_cache.size"] = f"{size} B"
+    if kind in ("static", "hybrid"):
+        sets["slc_cache.static_size"] = f"{size} B"
     return Twin(small_drive(drive.dies, sets), seed=seed).open()
 
 
@@ -127,15 +151,18 @@ def judged(drive: Drawn, seed: int) -> Judged:
     )
 
 
-def _with_ends(finding: Finding, unit: float) -> tuple[float, float, float]:
+def _with_ends(finding: Finding, unit: float) -> tuple[float, float, float] | None:
     interval, value = finding.interval, finding.number
-    assert interval is not None and value is not None
+    if value is None:
+        return None
+    assert interval is not None
     assert interval.low is not None and interval.high is not None
     return value * unit, interval.low * unit, interval.high * unit
 
 
-def page(rows: Sequence[Judged], seed: int, commit: str) -> str:
-    """The page of all drives."""
+def page(rows: Sequence[Judged], cached: Sequence[Judged], seed: int, commit: str) -> str:
+    """The page of all drives, of those without a cache and of those with one."""
+    silent, (least, most) = sum(row.spare is None for row in cached), CACHE_SHARE
     parts = [
         "# Spare flash and superblock, judged blind",
         "<!-- Made by flashtwin_lab.make.wafmap_blind; do not edit. -->",
@@ -143,10 +170,10 @@ def page(rows: Sequence[Judged], seed: int, commit: str) -> str:
 {commit}: nobody saw them before the battery `wafmap` was frozen. Each was measured with the
 battery, and its spare flash, superblock and choice of victims were compared with what they are. Two
 of three count in their SMART data what they program; of the others only rates are known. Asked is
-that {WANTED:.0%} of all drives have their over-provisioning within a point and their superblock
-within a factor of 1.1. By rates alone both are known less well: what a moved page costs has to be
-inferred from the rates that tell how many are moved. A column of fewer than {TELLING} drives does
-not tell whether an interval holds as often as it says.""",
+that {100 * WANTED:.0f} % of all drives have their over-provisioning within a point and their
+superblock within a factor of 1.1. What an erased drive takes before it slows down tells its flash
+without counters too; what a moved page costs is then inferred from the same rates. A column of
+fewer than {TELLING} drives does not tell whether an interval holds as often as it says.""",
         _table(
             ["", "with counters", "by rates alone", "all", "asked"],
             [
@@ -158,7 +185,19 @@ not tell whether an interval holds as often as it says.""",
                 for title, wanted, test in TESTS
             ],
         ),
-        "## Each drive",
+        "## Drives with a cache",
+        f"""{len(cached)} more drives have a cache in SLC mode, which holds {100 * least:.1f}
+to {100 * most:.0f} % of the capacity or whatever is free. The battery's table is of drives without
+one. What an erased drive with a cache takes before it slows down differs from load to load, and
+then the battery says neither spare flash nor superblock, and why: on {silent} of {len(cached)}.""",
+        _table(
+            ["drive", "cache", "spare flash", "said"],
+            [
+                [_name(row), _cache(row.drawn), f"{row.drawn.spare_percent:.1f} %", _spare(row)]
+                for row in cached
+            ],
+        ),
+        "## Each drive without one",
         _table(
             [
                 "drive",
@@ -175,28 +214,36 @@ not tell whether an interval holds as often as it says.""",
     return "\n\n".join(parts) + "\n"
 
 
+def _spare_off(row: Judged) -> float:
+    return abs(row.spare[0] - row.drawn.spare_percent) if row.spare else float("inf")
+
+
+def _superblock_off(row: Judged) -> float:
+    """By which factor the superblock is off, up or down."""
+    if row.superblock is None:
+        return float("inf")
+    ratio = row.superblock[0] / row.drawn.superblock_bytes
+    return max(ratio, 1 / ratio)
+
+
+def _holds(said: tuple[float, float, float] | None, truth: float) -> bool:
+    return said is not None and said[1] <= truth <= said[2]
+
+
 # The share of drives that is asked of an estimate, and of an interval.
 WANTED, HOLDS = 0.9, 0.95
 TESTS: tuple[tuple[str, float | None, Callable[[Judged], bool]], ...] = (
-    (
-        "over-provisioning within a point",
-        WANTED,
-        lambda row: abs(row.spare[0] - row.drawn.spare_percent) <= 1,
-    ),
+    ("over-provisioning within a point", WANTED, lambda row: _spare_off(row) <= 1),
     (
         "its 95 % interval holds",
         HOLDS,
-        lambda row: row.spare[1] <= row.drawn.spare_percent <= row.spare[2],
+        lambda row: _holds(row.spare, row.drawn.spare_percent),
     ),
-    (
-        "superblock within a factor of 1.1",
-        WANTED,
-        lambda row: 1 / 1.1 <= row.superblock[0] / row.drawn.superblock_bytes <= 1.1,
-    ),
+    ("superblock within a factor of 1.1", WANTED, lambda row: _superblock_off(row) <= 1.1),
     (
         "its 95 % interval holds",
         HOLDS,
-        lambda row: row.superblock[1] <= row.drawn.superblock_bytes <= row.superblock[2],
+        lambda row: _holds(row.superblock, row.drawn.superblock_bytes),
     ),
     ("the drive's own choice of victims has 50 % or more", None, lambda row: row.policy >= 50),
     ("it has less than 5 %", None, lambda row: row.policy < 5),
@@ -214,21 +261,40 @@ def _verdict(rows: Sequence[Judged], wanted: float | None, test: Callable[[Judge
         return ""
     held = sum(test(row) for row in rows)
     verdict = "reached" if judge.reaches(held, len(rows), wanted) else "**missed**"
-    return f"{wanted:.0%}: {verdict}"
+    return f"{100 * wanted:.0f} %: {verdict}"
 
 
 def _row(row: Judged) -> list[str]:
-    spare, low, high = row.spare
-    size, least, most = (each / 1e6 for each in row.superblock)
+    size = "nothing"
+    if row.superblock is not None:
+        middle, least, most = (each / 1e6 for each in row.superblock)
+        size = f"{middle:.2f} MB ({least:.2f} to {most:.2f})"
     return [
-        f"{row.drawn.number}{'' if row.drawn.counts else ', rates'}",
+        _name(row),
         f"{row.drawn.spare_percent:.1f} %",
-        f"{spare:.1f} % ({low:.1f} to {high:.1f})",
+        _spare(row),
         f"{row.drawn.superblock_bytes / 1e6:.2f} MB",
-        f"{size:.2f} MB ({least:.2f} to {most:.2f})",
+        size,
         f"{row.drawn.policy}, {row.drawn.separation}",
         f"{row.policy:.0f} %",
     ]
+
+
+def _name(row: Judged) -> str:
+    return f"{row.drawn.number}{'' if row.drawn.counts else ', rates'}"
+
+
+def _spare(row: Judged) -> str:
+    if row.spare is None:
+        return "nothing"
+    middle, low, high = row.spare
+    return f"{middle:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def _cache(drive: Drawn) -> str:
+    """The kind, and its size where it has one."""
+    kind, size = drive.cache
+    return kind if kind == "whole-drive" else f"{kind}, {100 * size / drive.capacity_bytes:.1f} %"
 
 
 def _table(head: list[str], rows: Sequence[list[str]]) -> str:
@@ -243,17 +309,21 @@ def main(words: list[str]) -> int:
     git = ["git", "log", "-1", "--format=%H", "--", JUDGED]
     commit = subprocess.check_output(git, cwd=ROOT, text=True).strip()
     seed = int(commit[:DIGITS], 16)
-    kept = Path(tempfile.gettempdir()) / f"flashtwin-wafmap-{seed}.jsonl"
+    drives = [
+        *(drawn(seed, number) for number in range(count)),
+        *(with_cache(seed, number) for number in range(count, count + CACHED)),
+    ]
+    kept = Path(tempfile.gettempdir()) / f"flashtwin-wafmap-{seed}-{count}.jsonl"
     lines = kept.read_text().splitlines() if kept.exists() else []
     rows = [msgspec.json.decode(line, type=Judged) for line in lines]
     began = time.monotonic()
-    for number in range(len(rows), count):
+    for drive in drives[len(rows) :]:
         if time.monotonic() - began > seconds:
             return INTERRUPTED
-        rows.append(judged(drawn(seed, number), seed))
+        rows.append(judged(drive, seed))
         with kept.open("a") as file:
             file.write(msgspec.json.encode(rows[-1]).decode() + "\n")
-    PAGE.write_text(page(rows[:count], seed, commit[:12]))
+    PAGE.write_text(page(rows[:count], rows[count:], seed, commit[:12]))
     return DONE
 
 

@@ -21,6 +21,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import fio_job, units
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.fio_job import Blocks, Distribution, Fio
+from flashtwin.model.series import WRITE
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Result, Run
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ PAGE, BLOCK, DEPTH, STREAMS = 4096, 512 << 10, 32, 4
 LEAST_ZONES, LEAST_BLOCKS = 3, 16
 ZONES = "zones/"
 THETA = 0.8
+# Further zones have to be open by this much of what one drive scatters.
+LEAST_TOLD = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +74,9 @@ def _measured(parameters: Any, info: DriveInfo, way: _Way) -> Generator[Step, An
     """Settle, read, write, read; the load with what it showed, or nothing."""
     yield Purge(label=f"{way.label}/purge")
     yield Fill(label=f"{way.label}/fill", size=way.span_bytes)
-    yield Run(label=f"{way.label}/settle", jobs=_jobs(parameters, info, way, parameters.passes, 1))
+    settled = yield Run(
+        label=f"{way.label}/settle", jobs=_jobs(parameters, info, way, parameters.passes, 1)
+    )
     yield Flush(label=f"{way.label}/flush")
     before = yield Ask(label=f"{way.label}/before", of="smart")
     jobs = _jobs(parameters, info, way, parameters.measured, 2)
@@ -79,13 +84,16 @@ def _measured(parameters: Any, info: DriveInfo, way: _Way) -> Generator[Step, An
     yield Flush(label=f"{way.label}/end")
     after = yield Ask(label=f"{way.label}/after", of="smart")
     yield Mark(label=f"{way.label}/found")
-    return _load(way, jobs[0], between(before, after), _rate_of(written))
+    return _load(way, jobs[0], between(before, after), _rate_of(written), _erased(way, settled))
 
 
 def _further(parameters: Any, info: DriveInfo, loads: Sequence[Load]) -> _Way | None:
-    """Zones of the size that tells most of what is still open; none where none tells much."""
-    from flashtwin.batteries.wafmap.inference import NOISE, inferred, telling
+    """Zones of the size that tells most of what is still open; none where none tells much, or
+    nothing would be said."""
+    from flashtwin.batteries.wafmap.inference import apart, inferred, telling
 
+    if apart(loads) is not None:
+        return None
     span = _spans(parameters, info)[-1]
     measured = {load.zone_bytes for load in loads}
     sizes = [size for size in _further_sizes(span, _block(parameters)) if size not in measured]
@@ -95,9 +103,9 @@ def _further(parameters: Any, info: DriveInfo, loads: Sequence[Load]) -> _Way | 
     if known.superblock is None:
         size = sizes[len(sizes) // 2]
     else:
-        spread = telling(known, span, sizes)
-        size = sizes[int(spread.argmax())]
-        if spread.max() < NOISE["zones"]:
+        promise = telling(known, span, sizes)
+        size = sizes[int(promise.argmax())]
+        if promise.max() < LEAST_TOLD:
             return None
     return next(_zones(_block(parameters), span, f"{ZONES}{units.show_size(size)}", size, 1), None)
 
@@ -173,7 +181,12 @@ def _block(parameters: Any) -> int:
 
 
 def _jobs(parameters: Any, info: DriveInfo, way: _Way, passes: float, seed: int) -> tuple[Job, ...]:
-    """The streams of a load: one a zone that is written at a time, else one."""
+    """The streams of a load: one a zone that is written at a time, else one.
+
+    Zones of each size come in an order of their own: in one order for all, what is dear by chance
+    would be dear at every size.
+    """
+    seed += 2 * (way.zone_bytes // PAGE)
     block = PAGE if way.kind in ("uniform", "zipf") else _block(parameters)
     moved = max(int(way.span_bytes * passes / way.active) // block, 1) * block
     job = Job(
@@ -216,6 +229,7 @@ def conclude(record: Record) -> list[Finding]:
         before, after = (record.answer(f"{way.label}/{when}") for when in ("before", "after"))
         ratio = value, grain, why = between(before, after)
         rate = _rate_of(record.answer(f"{way.label}/write"))
+        erased = _erased(way, record.answer(f"{way.label}/settle"))
         findings.append(
             _teller(way, "Write amplification").tell(
                 "waf", way.title, "x", value, interval=grain, better="lower", note=why
@@ -223,10 +237,19 @@ def conclude(record: Record) -> list[Finding]:
         )
         if rate is not None:
             findings.append(_teller(way, "Write rate").tell("rate", way.title, "MB/s", rate / 1e6))
+        if erased is not None:
+            took, sample = (each / 1e9 for each in erased)
+            bound = Interval.of(took - sample, took + sample)
+            label = f"{way.label}/settle"
+            findings.append(
+                _teller(way, "Written before it slows down", label).tell(
+                    "erased", way.title, "GB", took, interval=bound
+                )
+            )
         job = _jobs(record.parameters, record.info, way, record.parameters.measured, 2)[0]
-        loads += _load(way, job, ratio, rate)
+        loads += _load(way, job, ratio, rate, erased)
     known = inferred(loads) if loads else None
-    return findings if known is None else [*findings, *_together(record.info, known)]
+    return findings if known is None else [*findings, *_together(record.info, loads, known)]
 
 
 def _added(record: Record) -> Iterator[_Way]:
@@ -241,7 +264,9 @@ def _added(record: Record) -> Iterator[_Way]:
             yield from _zones(block, span, label.removeprefix(f"{NAME}/"), size, 1)
 
 
-def _load(way: _Way, job: Job, ratio: Ratio, rate: float | None) -> list[Load]:
+def _load(
+    way: _Way, job: Job, ratio: Ratio, rate: float | None, erased: tuple[float, float] | None
+) -> list[Load]:
     """A load with what it showed; nothing where it was cut off, or zones lay side by side."""
     from flashtwin.batteries.wafmap import inference
 
@@ -253,6 +278,7 @@ def _load(way: _Way, job: Job, ratio: Ratio, rate: float | None) -> list[Load]:
         zone_bytes=way.zone_bytes,
         rate=rate,
         requests=(job.block_bytes, job.depth * job.threads),
+        erased=erased,
     )
     waf, bound, _ = ratio
     if waf is None or bound is None:
@@ -268,40 +294,59 @@ def _rate_of(written: Result | NotPossible) -> float | None:
     return sum(job.bytes for job in written.jobs) * 1e9 / written.duration_ns
 
 
-def _teller(way: _Way, title: str) -> Teller:
-    label = f"{way.label}/write"
+def _erased(way: _Way, settled: Result | NotPossible) -> tuple[float, float] | None:
+    """What the erased drive took until it slowed down, with what was written in order before; only
+    of single pages, for zones move little at first."""
+    from flashtwin.batteries.wafmap.inference import erased_bytes
+
+    if not isinstance(settled, Result) or way.kind not in ("uniform", "zipf"):
+        return None
+    written = settled.series.only(WRITE)
+    took = erased_bytes(written.bytes.astype(float), written.dt_ns / 1e9)
+    return None if took is None else (way.span_bytes + took[0], took[1])
+
+
+def _teller(way: _Way, title: str, label: str = "") -> Teller:
+    label = label or f"{way.label}/write"
     return Teller(battery=NAME, label=label, title=title, variant=way.name, axis="cell")
 
 
-def _together(info: DriveInfo, known: Inferred) -> Iterator[Finding]:
-    """Spare flash, superblock and how victims are chosen."""
-    middle, low, high = (100 * (flash / info.capacity_bytes - 1) for flash in known.flash)
-    yield Finding(
-        battery=NAME,
-        name="over_provisioning",
-        title="Effective over-provisioning",
-        value=middle,
-        unit="%",
-        interval=Interval.of(low, high),
-    )
-    if known.superblock is not None:
-        size, least, most = (each / 1e6 for each in known.superblock)
-        yield Finding(
+def _together(info: DriveInfo, loads: Sequence[Load], known: Inferred) -> Iterator[Finding]:
+    """Spare flash, superblock and how victims are chosen; no values of a drive that slowed down
+    elsewhere under each load, for the table is of drives without a cache."""
+    from flashtwin.batteries.wafmap.inference import apart
+
+    differ, why = apart(loads), None
+    if differ is not None:
+        least, most = (units.show_size(int(each)) for each in differ)
+        why = f"the erased drive slowed down after {least} under one load and after {most} under \
+another: a cache ends there, not its flash, and how much a drive with one moves is not known"
+
+    def found(name: str, title: str, unit: str, three: Sequence[float]) -> Finding:
+        value, low, high = three
+        return Finding(
             battery=NAME,
-            name="superblock",
-            title="Superblock",
-            value=size,
-            unit="MB",
-            interval=Interval.of(least, most),
+            name=name,
+            title=title,
+            value=None if why else value,
+            unit=unit,
+            interval=None if why else Interval.of(low, high),
+            note=why,
         )
+
+    flash = [100 * (each / info.capacity_bytes - 1) for each in known.flash]
+    yield found("over_provisioning", "Effective over-provisioning", "%", flash)
+    if known.superblock is not None:
+        yield found("superblock", "Superblock", "MB", [each / 1e6 for each in known.superblock])
     for policy, share in known.policies.items():
         yield Finding(
             battery=NAME,
             name="policy",
             variant=policy,
             title=f"Victims are chosen: {policy}",
-            value=100 * share,
+            value=None if why else 100 * share,
             unit="%",
+            note=why,
         )
 
 

@@ -5,6 +5,7 @@ superblock and of how it chooses victims.
 ratios: the share of the flash that holds data, and a zone's size over a superblock's. A firmware is
 a choice of victims and a separation: whether copies share superblocks with the host's writes. Every
 combination of flash, superblock and firmware is weighed by how well it explains all loads at once.
+How much an erased drive takes before it slows down is its flash, whatever it does afterwards.
 Of a drive without counters only rates are known: a byte written and a byte moved then take times of
 their own, which follow by least squares. Invariant: arrays in, facts out; nothing here knows a
 drive.
@@ -36,8 +37,9 @@ THETA = 0.8
 PAGES = (1 << 18, 1 << 28)
 USED = (0.3, 0.45, 0.6, 0.7, 0.8, 0.87, 0.92, 0.95)
 ZONES_USED = (0.5, 0.62, 0.7, 0.77, 0.83, 0.88, 0.93)
-BELOW_TWO = (0.27, 0.4, 0.53, 0.65, 0.78, 0.9, 1.03, 1.15, 1.3, 1.43, 1.55, 1.7, 1.85, 1.97)
-RATIOS = (*BELOW_TWO, 2.4, 3.0)
+BELOW_ONE = (0.08, 0.13, 0.19, 0.27, 0.34, 0.4, 0.47, 0.53, 0.6, 0.65, 0.72, 0.78, 0.84, 0.9, 0.96)
+ABOVE_ONE = (1.03, 1.09, 1.15, 1.22, 1.3, 1.37, 1.43, 1.55, 1.7, 1.85, 1.97, 2.4, 3.0)
+RATIOS = (*BELOW_ONE, *ABOVE_ONE)
 # Flash over the largest span.
 FLASH = np.exp(np.linspace(np.log(0.03), np.log(1.2), 150))
 # Superblocks that are weighed, 3 % apart, from this part of the smallest zone to this many times
@@ -47,11 +49,24 @@ STEP, SMALLEST, LARGEST = 0.03, 1 / 8, 4.0
 # is weighed so, with this probability of all of them together.
 PARTS, ON_BORDERS = 4, 0.3
 # A figure may be off by this share: by counters, by settling, and by the table, whose hot pages are
-# classes. Zones are cheap or dear by how they fall into superblocks too, which is as if they were
-# up to this part larger or smaller. One figure in twenty is off by six times as much.
-NOISE = {"sequential": 0.015, "uniform": 0.015, "zipf": 0.08, "zones": 0.04}
-NOISE_ZONE, NOISE_RATE = 0.08, 0.02
+# classes. Zones are cheap or dear by how they fall into superblocks too: the table has how far
+# drives scatter by it. One figure in twenty is off by six times as much.
+NOISE = {"sequential": 0.015, "uniform": 0.015, "zipf": 0.08, "zones": 0.03}
+NOISE_RATE = 0.02
+# A byte takes longer or shorter by this share where e times fewer requests are outstanding.
+NOISE_FEWER = 0.05
 ODD, ODD_TIMES = 0.05, 6.0
+# An erased drive writes at one rate until collection begins: for as much as it has of flash, and
+# the superblocks that are open or in hand beyond it (give or take). It ends with a sample below
+# SLOWER of that rate, from which on the mean is below STAYS of it: collection comes in turns, and
+# an emptier drive collects little.
+IN_HAND, IN_HAND_SPREAD = 1.7, 0.6
+SLOWER, STAYS, LEAST_SAMPLES, NEARLY = 0.8, 0.92, 5, 0.85
+# Amounts that lie further than this, and the grain of a sample, off their median are not one: those
+# of 60 drives without a cache lay 0.3 % off at most, of 15 with one 0.8 % or more. How far they may
+# be off together, and one alone; how likely it is that the drive slowed down for another reason.
+ONE_AMOUNT = 0.005
+NOISE_ERASED, NOISE_ALONE, ELSE = 0.005, 0.05, 0.1
 # A moved byte is read and programmed, one of a long write programmed or waited for at the link: it
 # takes as long, give or take this in logarithms (assumed).
 MOVED_AS_LONG = 0.8
@@ -63,7 +78,9 @@ PAGE = 4096
 class Load:
     """A load over a span with the write amplification that was counted, or the rate in bytes a
     second. `noise` is the share by which the counters' grain may put the amplification off;
-    `requests` has the size of a request in bytes and how many are outstanding."""
+    `requests` has the size of a request in bytes and how many are outstanding; `erased` how many
+    bytes the erased drive took, with what was written in order before, until it slowed down, and
+    by how many this may be off."""
 
     kind: Kind
     span_bytes: int
@@ -72,6 +89,7 @@ class Load:
     rate: float | None = None
     noise: float = 0.0
     requests: tuple[int, int] = (0, 0)
+    erased: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,15 +116,25 @@ def name_of(firmware: tuple[str, str]) -> str:
     return " ".join(firmware)
 
 
+def spread_of(zones: str) -> str:
+    """The name of the row that says how far single drives lie from those of `zones`."""
+    return f"spread of {zones}"
+
+
 @cache
 def _curve(firmware: tuple[str, str], kind: str) -> Floats:
     return np.array(_table()[name_of(firmware)][kind])
 
 
 @cache
-def _surface(firmware: tuple[str, str]) -> Floats:
-    rows = _table()[name_of(firmware)]
-    return np.array([rows[f"zones {used:g}"] for used in ZONES_USED])
+def _surface(firmware: tuple[str, str], *, spread: bool = False) -> Floats:
+    rows, names = _table()[name_of(firmware)], [f"zones {used:g}" for used in ZONES_USED]
+    if not spread:
+        return np.array([rows[name] for name in names])
+    # A few drives tell a spread roughly: the largest of it and its neighbours counts.
+    own = np.pad(np.array([rows[spread_of(name)] for name in names]), ((0, 0), (1, 1)), mode="edge")
+    largest: Floats = np.maximum(own[:, 1:-1], np.maximum(own[:, :-2], own[:, 2:]))
+    return largest
 
 
 def response(
@@ -143,8 +171,20 @@ def _of_pages(used: Floats, values: Floats) -> Floats:
 
 
 def _of_zones(firmware: tuple[str, str], used: Floats, ratio: Floats) -> Floats:
+    value = _between(_surface(firmware), used, ratio)
+    # Zones have room enough below the table's first share that little is moved; a zone far smaller
+    # than a superblock is as good as a random page.
+    little = np.clip(used / ZONES_USED[0], 0.0, 1.0)
+    tiny = np.clip(ratio / RATIOS[0], 0.0, 1.0)
+    pages = _of_pages(used, _curve(firmware, "uniform"))
+    moved: Floats = 1 + (tiny * (value - 1) + (1 - tiny) * (pages - 1)) * little
+    return moved
+
+
+def _between(surface: Floats, used: Floats, ratio: Floats) -> Floats:
+    """Values between the points of a table over shares and ratios."""
     log_ratio, places = np.log(ratio), np.log(RATIOS)
-    rows = np.stack([np.interp(log_ratio, places, row) for row in _surface(firmware)], axis=-1)
+    rows = np.stack([np.interp(log_ratio, places, row) for row in surface], axis=-1)
     # Straight lines over 1 / spare share, as between single pages.
     known = 1 / (1 - np.array(ZONES_USED))
     place = np.interp(1 / (1 - np.clip(used, 0.0, ZONES_USED[-1])), known, np.arange(known.size))
@@ -157,14 +197,44 @@ def _of_zones(firmware: tuple[str, str], used: Floats, ratio: Floats) -> Floats:
         np.take_along_axis(rows, np.broadcast_to(each, shape)[..., None], axis=-1)[..., 0]
         for each in (low, high)
     )
-    value = (1 - part) * below + part * above
-    # Zones have room enough below the table's first share that little is moved; a zone far smaller
-    # than a superblock is as good as a random page.
-    little = np.clip(used / ZONES_USED[0], 0.0, 1.0)
-    tiny = np.clip(ratio / RATIOS[0], 0.0, 1.0)
-    pages = _of_pages(used, _curve(firmware, "uniform"))
-    moved: Floats = 1 + (tiny * (value - 1) + (1 - tiny) * (pages - 1)) * little
-    return moved
+    value: Floats = (1 - part) * below + part * above
+    return value
+
+
+def noise_of_zones(
+    firmware: tuple[str, str], load: Load, flash: Floats, superblock: Floats
+) -> Floats:
+    """The share by which zones of one drive may cost more or less than the table has."""
+    spread = _between(
+        _surface(firmware, spread=True), load.span_bytes / flash, load.zone_bytes / superblock
+    )
+    noise: Floats = np.hypot(NOISE["zones"], spread)
+    return noise
+
+
+def erased_bytes(written: Floats, seconds: Floats) -> tuple[float, float] | None:
+    """How many bytes of samples were written at the first rate, and by how many that may be off;
+    none where the rate does not fall for good, or with the first samples.
+
+    Of all samples that are slower than the mean before them, the first that parts the samples into
+    two rates nearly as well as the best: a stall parts them worse. Collection that becomes slower
+    and slower is parted best where it is under way.
+    """
+    if written.size <= 2 * LEAST_SAMPLES:
+        return None
+    rate, total = written / np.maximum(seconds, 1e-9), np.cumsum(written)
+    at = np.arange(1, rate.size - LEAST_SAMPLES)
+    sums = np.cumsum(rate)
+    before, after = sums[at - 1] / at, (sums[-1] - sums[at - 1]) / (rate.size - at)
+    falls = (rate[at] < SLOWER * before) & (after < STAYS * before)
+    if not falls.any():
+        return None
+    # The variance that two rates explain.
+    parted = np.where(falls, (before - after) ** 2 * at * (rate.size - at), -np.inf)
+    ends = int(at[np.argmax(parted >= NEARLY * parted.max())])
+    if ends < LEAST_SAMPLES:
+        return None
+    return float(total[ends - 1]), float(written[ends - 1])
 
 
 def inferred(loads: Sequence[Load]) -> Inferred | None:
@@ -177,6 +247,7 @@ def inferred(loads: Sequence[Load]) -> Inferred | None:
     against = np.stack(
         [_against(each, loads, flash[:, None], superblock, on_borders) for each in FIRMWARES]
     )
+    against = against + _by_erased(loads, flash[:, None], superblock)
     weights = np.exp((against.min() - against) / 2) * prior
     weights /= weights.sum()
     return Inferred(
@@ -230,16 +301,13 @@ def _shown(
 ) -> _Shown:
     """The response; on borders zones that are whole multiples cost nothing."""
     shape = (flash.size, superblock.size)
-    noise = np.full(shape, np.hypot(NOISE[load.kind], load.noise))
     if load.kind != "zones":
         waf = np.broadcast_to(response(firmware, load, flash), shape)
+        noise = np.full(shape, np.hypot(NOISE[load.kind], load.noise))
         return _Shown(load=load, waf=waf, noise=noise)
     sizes = superblock[None, :]
     waf = response(firmware, load, flash, sizes)
-    larger, smaller = (
-        response(firmware, load, flash, sizes * times) for times in (1 - NOISE_ZONE, 1 + NOISE_ZONE)
-    )
-    noise = np.hypot(noise, np.log(larger / smaller) / 2)
+    noise = np.hypot(noise_of_zones(firmware, load, flash, sizes), load.noise)
     fits = borders & (np.abs(load.zone_bytes / superblock % 1) < 1e-9)
     return _Shown(load=load, waf=np.where(fits[None, :], 1.0, waf), noise=noise)
 
@@ -267,6 +335,34 @@ def _against(
     return total + _by_rates(rates) if rates else total
 
 
+def apart(loads: Sequence[Load]) -> tuple[float, float] | None:
+    """The least and the most that the erased drive took under a load before it slowed down, where
+    these are not one amount: then it was not its flash that ended, or not that alone."""
+    amounts = [load.erased for load in loads if load.erased is not None]
+    if len(amounts) < 2:
+        return None
+    took = np.array([amount for amount, _ in amounts])
+    grain, middle = max(each for _, each in amounts), float(np.median(took))
+    if np.abs(took - middle).max() <= ONE_AMOUNT * middle + grain:
+        return None
+    return float(took.min()), float(took.max())
+
+
+def _by_erased(loads: Sequence[Load], flash: Floats, superblock: Floats) -> Floats:
+    """How badly a flash explains what the erased drive took before it slowed down."""
+    amounts = [load.erased for load in loads if load.erased is not None]
+    if not amounts or apart(loads) is not None:
+        return np.zeros((flash.size, superblock.size))
+    middle = float(np.median([amount for amount, _ in amounts]))
+    grain = max(each for _, each in amounts)
+    off = np.log((flash + IN_HAND * superblock) / middle)
+    own = NOISE_ERASED if len(amounts) > 1 else NOISE_ALONE
+    noise = np.sqrt(own**2 + (grain / middle) ** 2 + (IN_HAND_SPREAD * superblock / flash) ** 2)
+    likely = (1 - ELSE) * np.exp(-((off / noise) ** 2) / 2) / noise / np.sqrt(2 * np.pi)
+    unlikely: Floats = -2 * np.log(likely + ELSE / np.log(flash.max() / flash.min()))
+    return unlikely
+
+
 def _unlikely(off: Floats, noise: Floats) -> Floats:
     """Twice the negative log likelihood of figures whose logarithms are `off`, some of them odd."""
     usual = (1 - ODD) * np.exp(-((off / noise) ** 2) / 2)
@@ -278,18 +374,23 @@ def _unlikely(off: Floats, noise: Floats) -> Floats:
 def _by_rates(rates: Sequence[_Shown]) -> Floats:
     """How badly `1/rate = a + b * moved` explains rates, with the best times.
 
-    A byte takes an `a` of its own for each size and number of requests; what a moved byte takes
-    does not depend on how it was written, and is not far from a byte of the longest requests.
+    A byte takes an `a` of its own for each size of requests, in order or not, and nearly the same
+    where fewer are outstanding: small zones have room for fewer, and times of their own would
+    explain whatever these cost. What a moved byte takes does not depend on how it was written, and
+    is not far from a byte of the longest requests.
     """
     rate = np.array([shown.load.rate or 0.0 for shown in rates])[:, None, None]
     moved = np.stack([shown.waf - 1 for shown in rates])
-    noise = np.hypot(np.stack([shown.noise for shown in rates]), NOISE_RATE)
-    requests = [shown.load.requests for shown in rates]
+    ways = [(shown.load.requests[0], shown.load.kind in ("sequential", "zones")) for shown in rates]
+    outstanding = np.array([max(shown.load.requests[1], 1) for shown in rates], dtype=np.float64)
+    most = [max(outstanding[at] for at, own in enumerate(ways) if own == way) for way in ways]
+    fewer = NOISE_FEWER * np.log(np.array(most) / outstanding)[:, None, None]
+    noise = np.sqrt(np.stack([shown.noise for shown in rates]) ** 2 + NOISE_RATE**2 + fewer**2)
     # Relative errors: every row is multiplied by its rate.
     columns = np.stack(
         [
-            rate * np.array([float(own == each) for own in requests])[:, None, None] + 0 * moved
-            for each in sorted(set(requests))
+            rate * np.array([float(own == way) for own in ways])[:, None, None] + 0 * moved
+            for way in sorted(set(ways))
         ]
         + [rate * moved]
     )
@@ -315,8 +416,8 @@ def _quantiles(at: Floats, weight: Floats) -> tuple[float, float, float]:
 
 
 def telling(known: Inferred, span_bytes: int, zones: Sequence[int], draws: int = 400) -> Floats:
-    """For each size of zones the spread of what a run with them would show, as a share: the
-    standard deviation of the logarithm of the amplification over what is still possible."""
+    """For each size of zones how much a run with them would tell: the standard deviation of the
+    logarithm of the amplification over what is still possible, over that of one drive."""
     flat = known.weights.ravel()
     # Evenly spaced draws: the same points for the same weights.
     picked = np.searchsorted(np.cumsum(flat), (np.arange(draws) + 0.5) / draws * flat.sum())
@@ -324,12 +425,13 @@ def telling(known: Inferred, span_bytes: int, zones: Sequence[int], draws: int =
         np.minimum(picked, flat.size - 1), known.weights.shape
     )
     flash, superblock = known.at[0][at_flash], known.at[1][at_superblock]
-    spread = []
+    promise = []
     for zone in zones:
         load = Load(kind="zones", span_bytes=span_bytes, zone_bytes=zone)
-        shown = np.empty(draws)
+        shown, noise = np.empty(draws), np.empty(draws)
         for each in np.unique(firmware):
             of = firmware == each
             shown[of] = response(FIRMWARES[each], load, flash[of], superblock[of])
-        spread.append(float(np.log(shown).std()))
-    return np.array(spread)
+            noise[of] = noise_of_zones(FIRMWARES[each], load, flash[of], superblock[of])
+        promise.append(float(np.log(shown).std() / np.sqrt(np.mean(noise**2))))
+    return np.array(promise)
