@@ -100,6 +100,18 @@ def point(firmware: tuple[str, str], kind: str, used: float, ratio: float, seed:
     return amplification(drive(*firmware), pattern, span, seed=seed)
 
 
+def grid() -> dict[str, object]:
+    """What the table is of: rows of another grid are made anew."""
+    return {
+        "used": list(inference.USED),
+        "zones_used": list(inference.ZONES_USED),
+        "ratios": list(inference.RATIOS),
+        "theta": inference.THETA,
+        "drives": [SEEDS, SEEDS_OF_PAGES],
+        "superblocks": COUNT,
+    }
+
+
 Points = list[tuple[float, float]]
 
 
@@ -131,7 +143,9 @@ def made(row: tuple[tuple[str, str], str, Points]) -> dict[str, list[float]]:
 def main(words: list[str]) -> int:
     """Simulate the rows that the table lacks."""
     path, seconds = inference.RESPONSES, float(words[0]) if words else float("inf")
-    table: dict[str, Any] = dict(read_toml(path)) if path.exists() else {"schema": 1}
+    table: dict[str, Any] = dict(read_toml(path)) if path.exists() else {}
+    if table.get("grid") != grid():
+        table = {"schema": 1, "grid": grid()}
     missing = [row for row in rows() if row[1] not in table.get(inference.name_of(row[0]), {})]
     began = time.monotonic()
     with ProcessPoolExecutor() as pool:

@@ -72,7 +72,7 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
 
 def _measured(parameters: Any, info: DriveInfo, way: _Way) -> Generator[Step, Answer, list[Load]]:
     """Settle, read, write, read; the load with what it showed, or nothing."""
-    yield Purge(label=f"{way.label}/purge")
+    purged = yield Purge(label=f"{way.label}/purge")
     yield Fill(label=f"{way.label}/fill", size=way.span_bytes)
     settled = yield Run(
         label=f"{way.label}/settle", jobs=_jobs(parameters, info, way, parameters.passes, 1)
@@ -84,7 +84,8 @@ def _measured(parameters: Any, info: DriveInfo, way: _Way) -> Generator[Step, An
     yield Flush(label=f"{way.label}/end")
     after = yield Ask(label=f"{way.label}/after", of="smart")
     yield Mark(label=f"{way.label}/found")
-    return _load(way, jobs[0], between(before, after), _rate_of(written), _erased(way, settled))
+    erased = _erased(way, purged, settled)
+    return _load(way, jobs[0], between(before, after), _rate_of(written), erased)
 
 
 def _further(parameters: Any, info: DriveInfo, loads: Sequence[Load]) -> _Way | None:
@@ -97,7 +98,7 @@ def _further(parameters: Any, info: DriveInfo, loads: Sequence[Load]) -> _Way | 
     span = _spans(parameters, info)[-1]
     measured = {load.zone_bytes for load in loads}
     sizes = [size for size in _further_sizes(span, _block(parameters)) if size not in measured]
-    known = inferred(loads)
+    known = inferred(loads, info.capacity_bytes)
     if known is None or not sizes:
         return None
     if known.superblock is None:
@@ -229,7 +230,9 @@ def conclude(record: Record) -> list[Finding]:
         before, after = (record.answer(f"{way.label}/{when}") for when in ("before", "after"))
         ratio = value, grain, why = between(before, after)
         rate = _rate_of(record.answer(f"{way.label}/write"))
-        erased = _erased(way, record.answer(f"{way.label}/settle"))
+        erased = _erased(
+            way, *(record.answer(f"{way.label}/{when}") for when in ("purge", "settle"))
+        )
         findings.append(
             _teller(way, "Write amplification").tell(
                 "waf", way.title, "x", value, interval=grain, better="lower", note=why
@@ -248,7 +251,7 @@ def conclude(record: Record) -> list[Finding]:
             )
         job = _jobs(record.parameters, record.info, way, record.parameters.measured, 2)[0]
         loads += _load(way, job, ratio, rate, erased)
-    known = inferred(loads) if loads else None
+    known = inferred(loads, record.info.capacity_bytes) if loads else None
     return findings if known is None else [*findings, *_together(record.info, loads, known)]
 
 
@@ -294,13 +297,18 @@ def _rate_of(written: Result | NotPossible) -> float | None:
     return sum(job.bytes for job in written.jobs) * 1e9 / written.duration_ns
 
 
-def _erased(way: _Way, settled: Result | NotPossible) -> tuple[float, float] | None:
-    """What the erased drive took until it slowed down, with what was written in order before; only
-    of single pages, for zones move little at first."""
+def _erased(
+    way: _Way, purged: Result | NotPossible, settled: Result | NotPossible
+) -> tuple[float, float] | None:
+    """What the erased drive took until it slowed down, with what was written in order before; none
+    of a drive that could not be erased, and only of single pages, for zones move little at
+    first."""
     from flashtwin.batteries.wafmap.inference import erased_bytes
 
-    if not isinstance(settled, Result) or way.kind not in ("uniform", "zipf"):
+    known = isinstance(purged, Result) and isinstance(settled, Result)
+    if not known or way.kind not in ("uniform", "zipf"):
         return None
+    assert isinstance(settled, Result), "known steps have results"
     written = settled.series.only(WRITE)
     took = erased_bytes(written.bytes.astype(float), written.dt_ns / 1e9)
     return None if took is None else (way.span_bytes + took[0], took[1])
@@ -311,16 +319,37 @@ def _teller(way: _Way, title: str, label: str = "") -> Teller:
     return Teller(battery=NAME, label=label, title=title, variant=way.name, axis="cell")
 
 
-def _together(info: DriveInfo, loads: Sequence[Load], known: Inferred) -> Iterator[Finding]:
-    """Spare flash, superblock and how victims are chosen; no values of a drive that slowed down
-    elsewhere under each load, for the table is of drives without a cache."""
-    from flashtwin.batteries.wafmap.inference import apart
+def _doubt(loads: Sequence[Load], known: Inferred) -> str | None:
+    """Why the loads tell neither flash nor superblock, where that is so: the table is of drives
+    without a cache whose flash is what a host waits for."""
+    from flashtwin.batteries.wafmap.inference import against_amount, apart, shows_nothing
 
-    differ, why = apart(loads), None
+    differ, against = apart(loads), against_amount(loads, known)
     if differ is not None:
-        least, most = (units.show_size(int(each)) for each in differ)
-        why = f"the erased drive slowed down after {least} under one load and after {most} under \
-another: a cache ends there, not its flash, and how much a drive with one moves is not known"
+        least, most = (f"{each / 1e9:.3g} GB" for each in differ)
+        return (
+            f"the erased drive slowed down after {least} under one load and after {most} under "
+            "another, as drives do that have a cache, become hot or were not empty: it is not "
+            "known which"
+        )
+    if against is not None:
+        took, fitting = (f"{each / 1e9:.3g} GB" for each in against)
+        return (
+            f"the erased drive took {took} before it slowed down, but what it shows later is that "
+            f"of a drive that takes {fitting}: a small cache moves data in ways that this battery "
+            "does not know"
+        )
+    if shows_nothing(loads):
+        return (
+            "the drive does not count what it programs, and is not slowed down by what it moves: "
+            "host or link are as slow"
+        )
+    return None
+
+
+def _together(info: DriveInfo, loads: Sequence[Load], known: Inferred) -> Iterator[Finding]:
+    """Spare flash, superblock and how victims are chosen, or why there are no values."""
+    why = _doubt(loads, known)
 
     def found(name: str, title: str, unit: str, three: Sequence[float]) -> Finding:
         value, low, high = three

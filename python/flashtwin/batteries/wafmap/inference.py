@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from flashtwin.inputs import read_toml
@@ -40,11 +41,13 @@ ZONES_USED = (0.5, 0.62, 0.7, 0.77, 0.83, 0.88, 0.93)
 BELOW_ONE = (0.08, 0.13, 0.19, 0.27, 0.34, 0.4, 0.47, 0.53, 0.6, 0.65, 0.72, 0.78, 0.84, 0.9, 0.96)
 ABOVE_ONE = (1.03, 1.09, 1.15, 1.22, 1.3, 1.37, 1.43, 1.55, 1.7, 1.85, 1.97, 2.4, 3.0)
 RATIOS = (*BELOW_ONE, *ABOVE_ONE)
-# Flash over the largest span.
-FLASH = np.exp(np.linspace(np.log(0.03), np.log(1.2), 150))
+# Flash over the largest span, at least and at most, and how many sizes are weighed.
+FLASH, FLASHES = (0.03, 1.2), 150
 # Superblocks that are weighed, 3 % apart, from this part of the smallest zone to this many times
 # the largest one.
 STEP, SMALLEST, LARGEST = 0.03, 1 / 8, 4.0
+# Without zones: parts of the span.
+SHARES_OF_SPAN, SUPERBLOCKS = (1 / 4000, 1 / 50), 12
 # Zones that are whole multiples of a superblock may lie on its borders: up to this part of a zone
 # is weighed so, with this probability of all of them together.
 PARTS, ON_BORDERS = 4, 0.3
@@ -58,17 +61,19 @@ NOISE_FEWER = 0.05
 ODD, ODD_TIMES = 0.05, 6.0
 # An erased drive writes at one rate until collection begins: for as much as it has of flash, and
 # the superblocks that are open or in hand beyond it (give or take). It ends with a sample below
-# SLOWER of that rate, from which on the mean is below STAYS of it: collection comes in turns, and
-# an emptier drive collects little.
+# SLOWER of that rate, if TURNS of LASTS samples from there on are as slow, two of them among the
+# first SOON, and the mean of twice as many below STAYS of it.
 IN_HAND, IN_HAND_SPREAD = 1.7, 0.6
-SLOWER, STAYS, LEAST_SAMPLES, NEARLY = 0.8, 0.92, 5, 0.85
-# Amounts that lie further than this, and the grain of a sample, off their median are not one: those
-# of 60 drives without a cache lay 0.3 % off at most, of 15 with one 0.8 % or more. How far they may
-# be off together, and one alone; how likely it is that the drive slowed down for another reason.
-ONE_AMOUNT = 0.005
+SLOWER, STAYS, SOON, TURNS, LASTS, LEAST_SAMPLES = 0.8, 0.92, 5, 3, 10, 5
+# Amounts that differ by more than this, and the grain of a sample, are not one. How far they may be
+# off together, and one alone; how likely it is that the drive slowed down for another reason. By
+# this share what the loads tell may lie beside it.
+ONE_AMOUNT, OTHER_AMOUNT = 0.0075, 0.02
+# Zones that are written slower than in order by this share show that they cost something.
+SLOW_ZONES = 0.1
 NOISE_ERASED, NOISE_ALONE, ELSE = 0.005, 0.05, 0.1
 # A moved byte is read and programmed, one of a long write programmed or waited for at the link: it
-# takes as long, give or take this in logarithms (assumed).
+# takes as long, give or take this share (assumed).
 MOVED_AS_LONG = 0.8
 SHARES = (0.025, 0.5, 0.975)
 PAGE = 4096
@@ -216,34 +221,38 @@ def erased_bytes(written: Floats, seconds: Floats) -> tuple[float, float] | None
     """How many bytes of samples were written at the first rate, and by how many that may be off;
     none where the rate does not fall for good, or with the first samples.
 
-    Of all samples that are slower than the mean before them, the first that parts the samples into
-    two rates nearly as well as the best: a stall parts them worse. Collection that becomes slower
-    and slower is parted best where it is under way.
+    The first rate ends with a sample that is slower than the mean before, and with it TURNS of the
+    next LASTS: collection comes in turns, a stall is over sooner. How long the slow part goes on
+    does not matter.
     """
-    if written.size <= 2 * LEAST_SAMPLES:
+    if written.size < LEAST_SAMPLES + 2 * LASTS:
         return None
     rate, total = written / np.maximum(seconds, 1e-9), np.cumsum(written)
-    at = np.arange(1, rate.size - LEAST_SAMPLES)
-    sums = np.cumsum(rate)
-    before, after = sums[at - 1] / at, (sums[-1] - sums[at - 1]) / (rate.size - at)
-    falls = (rate[at] < SLOWER * before) & (after < STAYS * before)
-    if not falls.any():
+    at = np.arange(1, rate.size - 2 * LASTS + 1)
+    before = np.cumsum(rate)[at - 1] / at
+    after = sliding_window_view(rate, 2 * LASTS)[at]
+    slow = after < SLOWER * before[:, None]
+    turns = slow[:, 0] & slow[:, 1:SOON].any(axis=1) & (slow[:, :LASTS].sum(axis=1) >= TURNS)
+    falls = at[turns & (after.mean(axis=1) < STAYS * before)]
+    if not falls.size or falls[0] < LEAST_SAMPLES:
         return None
-    # The variance that two rates explain.
-    parted = np.where(falls, (before - after) ** 2 * at * (rate.size - at), -np.inf)
-    ends = int(at[np.argmax(parted >= NEARLY * parted.max())])
-    if ends < LEAST_SAMPLES:
-        return None
-    return float(total[ends - 1]), float(written[ends - 1])
+    return float(total[falls[0] - 1]), float(written[falls[0] - 1])
 
 
-def inferred(loads: Sequence[Load]) -> Inferred | None:
-    """What the loads say together; none where no random load and no zones were written."""
+def inferred(loads: Sequence[Load], capacity_bytes: int = 0) -> Inferred | None:
+    """What the loads say together; none where no random load and no zones were written.
+
+    A drive has flash for its capacity at least.
+    """
     zones = [load for load in loads if load.kind == "zones"]
     if not zones and not any(load.kind in ("uniform", "zipf") for load in loads):
         return None
-    flash = max(load.span_bytes for load in loads) * (1 + FLASH)
-    superblock, prior, on_borders = _superblocks(zones)
+    span = max(load.span_bytes for load in loads)
+    ends = max(span * (1 + FLASH[0]), capacity_bytes), max(span, capacity_bytes) * (1 + FLASH[1])
+    known = _amount(loads)
+    most = max(ends[1], ends[1] if known is None else known[0] * (1 + FLASH[0]))
+    flash = span + np.geomspace(ends[0] - span, most - span, FLASHES)
+    superblock, prior, on_borders = _superblocks(zones, span)
     against = np.stack(
         [_against(each, loads, flash[:, None], superblock, on_borders) for each in FIRMWARES]
     )
@@ -264,10 +273,14 @@ def inferred(loads: Sequence[Load]) -> Inferred | None:
     )
 
 
-def _superblocks(zones: Sequence[Load]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _superblocks(
+    zones: Sequence[Load], span_bytes: int
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Sizes in order, their prior probabilities, and which are those with zones on borders."""
     if not zones:
-        return np.ones(1), np.ones(1), np.zeros(1, dtype=bool)
+        # Nothing but what is in hand depends on them.
+        at: Floats = span_bytes * np.geomspace(*SHARES_OF_SPAN, SUPERBLOCKS)
+        return at, np.full(at.size, 1 / at.size), np.zeros(at.size, dtype=bool)
     sizes = [load.zone_bytes for load in zones]
     ends = np.log(min(sizes) * SMALLEST), np.log(max(sizes) * LARGEST)
     spread = np.exp(np.arange(*ends, STEP))
@@ -308,8 +321,9 @@ def _shown(
     sizes = superblock[None, :]
     waf = response(firmware, load, flash, sizes)
     noise = np.hypot(noise_of_zones(firmware, load, flash, sizes), load.noise)
-    fits = borders & (np.abs(load.zone_bytes / superblock % 1) < 1e-9)
-    return _Shown(load=load, waf=np.where(fits[None, :], 1.0, waf), noise=noise)
+    fits = (borders & (np.abs(load.zone_bytes / superblock % 1) < 1e-9))[None, :]
+    known = np.hypot(NOISE["zones"], load.noise)
+    return _Shown(load=load, waf=np.where(fits, 1.0, waf), noise=np.where(fits, known, noise))
 
 
 def _against(
@@ -341,26 +355,58 @@ def apart(loads: Sequence[Load]) -> tuple[float, float] | None:
     amounts = [load.erased for load in loads if load.erased is not None]
     if len(amounts) < 2:
         return None
-    took = np.array([amount for amount, _ in amounts])
-    grain, middle = max(each for _, each in amounts), float(np.median(took))
-    if np.abs(took - middle).max() <= ONE_AMOUNT * middle + grain:
+    took = [amount for amount, _ in amounts]
+    if max(took) - min(took) <= ONE_AMOUNT * min(took) + max(grain for _, grain in amounts):
         return None
-    return float(took.min()), float(took.max())
+    return min(took), max(took)
+
+
+def _amount(loads: Sequence[Load]) -> tuple[float, float, float] | None:
+    """What the erased drive took before it slowed down, by how many bytes a sample may put that
+    off, and by which share all together may be off; none where amounts differ."""
+    amounts = [load.erased for load in loads if load.erased is not None]
+    if not amounts or apart(loads) is not None:
+        return None
+    own = NOISE_ERASED if len(amounts) > 1 else NOISE_ALONE
+    middle = float(np.median([amount for amount, _ in amounts]))
+    return middle, max(grain for _, grain in amounts), own
+
+
+def against_amount(loads: Sequence[Load], known: Inferred) -> tuple[float, float] | None:
+    """What the erased drive took before it slowed down, and what it would take by all that it
+    showed together, where these differ: then a load moved what no drive of the table moves."""
+    amount = _amount(loads)
+    if amount is None:
+        return None
+    middle, grain, own = amount
+    fitting = known.flash[0] + IN_HAND * (known.superblock or (0.0,))[0]
+    if abs(np.log(fitting / middle)) <= OTHER_AMOUNT * own / NOISE_ERASED + grain / middle:
+        return None
+    return middle, fitting
 
 
 def _by_erased(loads: Sequence[Load], flash: Floats, superblock: Floats) -> Floats:
     """How badly a flash explains what the erased drive took before it slowed down."""
-    amounts = [load.erased for load in loads if load.erased is not None]
-    if not amounts or apart(loads) is not None:
+    amount = _amount(loads)
+    if amount is None:
         return np.zeros((flash.size, superblock.size))
-    middle = float(np.median([amount for amount, _ in amounts]))
-    grain = max(each for _, each in amounts)
+    middle, grain, own = amount
     off = np.log((flash + IN_HAND * superblock) / middle)
-    own = NOISE_ERASED if len(amounts) > 1 else NOISE_ALONE
     noise = np.sqrt(own**2 + (grain / middle) ** 2 + (IN_HAND_SPREAD * superblock / flash) ** 2)
     likely = (1 - ELSE) * np.exp(-((off / noise) ** 2) / 2) / noise / np.sqrt(2 * np.pi)
     unlikely: Floats = -2 * np.log(likely + ELSE / np.log(flash.max() / flash.min()))
     return unlikely
+
+
+def shows_nothing(loads: Sequence[Load]) -> bool:
+    """True where only rates are known and these do not fall: what the drive moves takes no time
+    that a host sees, so that any flash and any superblock would explain them."""
+    if any(load.waf is not None for load in loads):
+        return False
+    in_order = [load.rate for load in loads if load.kind == "sequential" and load.rate]
+    of_zones = [load.rate for load in loads if load.kind == "zones" and load.rate]
+    slower = bool(in_order and of_zones) and min(of_zones) < (1 - SLOW_ZONES) * max(in_order)
+    return _amount(loads) is None or (bool(of_zones) and not slower)
 
 
 def _unlikely(off: Floats, noise: Floats) -> Floats:
@@ -397,14 +443,18 @@ def _by_rates(rates: Sequence[_Shown]) -> Floats:
     weighted = columns / noise**2
     left = np.einsum("ilfs,jlfs->fsij", weighted, columns)
     right = weighted.sum(axis=1).transpose(1, 2, 0)
+    # A row more: what is moved takes as long as a byte of the longest requests, give or take.
+    alike = np.zeros(len(columns))
+    alike[-2:] = -1.0, 1.0
+    longest = [each for each, way in zip(rate.ravel(), ways, strict=True) if way == max(ways)]
+    alike *= float(np.median(longest)) / MOVED_AS_LONG
+    left = left + np.outer(alike, alike)
     scale = np.maximum(np.sqrt(np.einsum("fsii->fsi", left)), 1e-300)
     left = left / scale[..., :, None] / scale[..., None, :] + 1e-9 * np.eye(len(columns))
     times = np.linalg.solve(left, (right / scale)[..., None])[..., 0] / scale
     times = np.maximum(times, 0.0)
     off = 1 - np.einsum("ilfs,fsi->lfs", columns, times)
-    longest, each_moved = np.maximum(times[..., -2], 1e-30), np.maximum(times[..., -1], 1e-30)
-    prior = (np.log(each_moved / longest) / MOVED_AS_LONG) ** 2
-    against: Floats = np.sum(_unlikely(off, noise), axis=0) + prior
+    against: Floats = np.sum(_unlikely(off, noise), axis=0) + (times @ alike) ** 2
     return against
 
 

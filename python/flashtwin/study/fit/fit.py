@@ -440,7 +440,8 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
     elif not fitted.victims_known:
         notes.append(
             "how collection chooses what it erases is not known, and on a full drive that changes "
-            "a write that waits by several times: answers vary as much (battery wafmap tells it)"
+            "a write that waits by several times: answers vary as much (battery wafmap tells it of "
+            "drives without a cache)"
         )
     left = [name for name in ("dies", *fitted.space.free) if name not in fitted.intervals]
     if left:
