@@ -62,12 +62,12 @@ def test_an_effect_takes_time_and_no_bytes(calm: dict[str, object]) -> None:
 CLAIMED = (("place", "cells need not come back"), ("second tier", "there is none"))
 
 
-def _case(**answer: object) -> judge.Judged:
+def _case(fold: float | None = None, **answer: object) -> judge.Judged:
     truth = Truth(
         design="made up",
         visible=True,
         cache_bytes=100.0,
-        fold_bytes=None,
+        fold_bytes=fold,
         plateaus=((0.0, 100.0, 10.0), (100.0, 1000.0, 5.0)),
     )
     empty = np.zeros(0, dtype=np.int64)
@@ -176,6 +176,21 @@ def test_a_place_where_cells_need_not_come_back_is_claimed_wrongly() -> None:
     assert judged.right["place claimed where cells need not come back"] is False
     # The second plateau is not in the answer, and its interval does not hold.
     assert [holds for holds, _ in judged.holds["speeds"]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"fold_bytes": [600, 590, 610]}, True),
+        ({"tier_bytes": [505, 490, 510]}, True),
+        ({"tier_bytes": [300, 290, 310]}, False),
+        ({}, False),
+    ],
+)
+def test_a_place_that_is_not_told_counts(answer: dict[str, object], told: bool) -> None:
+    judged = _case(500.0, cache=True, plateaus=[[0, 100, 10, 9, 11]], **answer)
+    assert judged.right["place told where cells have to come back"] is told
+    assert "place told where cells have to come back" not in _case(cache=True, **answer).right
 
 
 def test_a_plateau_is_not_measured_with_a_short_one_that_is_joined_to_it() -> None:

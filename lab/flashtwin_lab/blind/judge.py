@@ -108,6 +108,9 @@ def judged(measured: Measured, answer: Answer) -> Judged:
             holds[name] = (_holds(estimate, place),)
     if truth.visible is not None and truth.fold_bytes is None:
         right["place claimed where cells need not come back"] = answer.fold_bytes is None
+    if truth.visible and truth.fold_bytes is not None:
+        place_told = answer.fold_bytes is not None or _tier_ends_there(truth, answer)
+        right["place told where cells have to come back"] = place_told
     if truth.visible is not None:
         right["second tier claimed where there is none"] = _is_no_made_up_tier(truth, answer)
         right["number of plateaus"] = _counted(answer) == len(truth.plateaus)
@@ -131,12 +134,15 @@ def judged(measured: Measured, answer: Answer) -> Judged:
 
 
 def _is_no_made_up_tier(truth: Truth, answer: Answer) -> bool:
-    """True where no second tier is claimed, or at the place where the speed falls once more: no
-    drive of a generator has two tiers, but laws without flash let cells come back at any byte."""
-    if answer.tier_bytes is None:
-        return True
-    place = truth.fold_bytes
-    return place is not None and abs(answer.tier_bytes.value / place - 1) <= SAME_PLACE
+    """True where no second tier is claimed, or at the place where the speed falls once more."""
+    return answer.tier_bytes is None or _tier_ends_there(truth, answer)
+
+
+def _tier_ends_there(truth: Truth, answer: Answer) -> bool:
+    """True where a second tier is said to end where cells have to come back: no drive of a
+    generator has two tiers, but laws without flash let cells come back at any byte."""
+    place, tier = truth.fold_bytes, answer.tier_bytes
+    return place is not None and tier is not None and abs(tier.value / place - 1) <= SAME_PLACE
 
 
 def _claims(answer: Answer) -> bool:
