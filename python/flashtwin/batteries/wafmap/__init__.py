@@ -341,8 +341,8 @@ def _doubt(loads: Sequence[Load], known: Inferred) -> str | None:
         )
     if shows_nothing(loads):
         return (
-            "the drive does not count what it programs, and is not slowed down by what it moves: "
-            "host or link are as slow"
+            "only rates are known, and these do not tell what is moved: the drive could not be "
+            "erased before, or host or link are as slow as its collection"
         )
     return None
 

@@ -399,8 +399,8 @@ def _by_erased(loads: Sequence[Load], flash: Floats, superblock: Floats) -> Floa
 
 
 def shows_nothing(loads: Sequence[Load]) -> bool:
-    """True where only rates are known and these do not fall: what the drive moves takes no time
-    that a host sees, so that any flash and any superblock would explain them."""
+    """True where only rates are known, and either no amount that the erased drive took, or no zones
+    that are slower than the write in order: any flash and any superblock would explain these."""
     if any(load.waf is not None for load in loads):
         return False
     in_order = [load.rate for load in loads if load.kind == "sequential" and load.rate]
