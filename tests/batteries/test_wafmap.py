@@ -10,17 +10,9 @@ import pytest
 from thinning import thinned
 
 from flashtwin.batteries.base import registry
-from flashtwin.batteries.wafmap.inference import (
-    RESPONSES,
-    Load,
-    against_amount,
-    apart,
-    erased_bytes,
-    inferred,
-    response,
-    shows_nothing,
-    telling,
-)
+from flashtwin.batteries.wafmap.erased import against_amount, apart, erased_bytes
+from flashtwin.batteries.wafmap.inference import inferred, shows_nothing, telling
+from flashtwin.batteries.wafmap.responses import RESPONSES, Load, response
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.inputs import read_toml
@@ -165,7 +157,7 @@ def test_amounts_that_agree_but_not_with_what_follows_are_doubted() -> None:
     for loads, differs in ((right, False), (wrong, True)):
         known = inferred(loads)
         assert known is not None and apart(loads) is None
-        doubt = against_amount(loads, known)
+        doubt = against_amount(loads, known.flash[0], 3.0 * MIB)
         assert (doubt is not None) == differs
     assert doubt is not None
     assert doubt[0] == pytest.approx(1.15 * flash, rel=0.01)

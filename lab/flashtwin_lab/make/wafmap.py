@@ -24,7 +24,7 @@ import numpy as np
 import tomlkit
 
 from flashtwin import _core
-from flashtwin.batteries.wafmap import inference
+from flashtwin.batteries.wafmap import responses
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import DONE, INTERRUPTED
@@ -93,7 +93,7 @@ def point(firmware: tuple[str, str], kind: str, used: float, ratio: float, seed:
     span = int(used * SUPERBLOCK * COUNT)
     pattern = Pattern(kind="uniform")
     if kind.startswith("zipf"):
-        pattern = zipf(inference.THETA, int(kind.split()[1]))
+        pattern = zipf(responses.THETA, int(kind.split()[1]))
     if kind == "zones":
         zone = int(ratio * SUPERBLOCK) // UNIT * UNIT
         pattern = Pattern(kind="zones", zone_bytes=zone, trimmed=False)
@@ -103,10 +103,10 @@ def point(firmware: tuple[str, str], kind: str, used: float, ratio: float, seed:
 def grid() -> dict[str, object]:
     """What the table is of: rows of another grid are made anew."""
     return {
-        "used": list(inference.USED),
-        "zones_used": list(inference.ZONES_USED),
-        "ratios": list(inference.RATIOS),
-        "theta": inference.THETA,
+        "used": list(responses.USED),
+        "zones_used": list(responses.ZONES_USED),
+        "ratios": list(responses.RATIOS),
+        "theta": responses.THETA,
         "drives": [SEEDS, SEEDS_OF_PAGES],
         "superblocks": COUNT,
     }
@@ -117,12 +117,12 @@ Points = list[tuple[float, float]]
 
 def rows() -> Iterator[tuple[tuple[str, str], str, Points]]:
     """Firmware, name of a row and its points: shares of the flash, and zones over superblocks."""
-    pages = ("uniform", *(f"zipf {count}" for count in inference.PAGES))
-    for firmware in inference.FIRMWARES:
+    pages = ("uniform", *(f"zipf {count}" for count in responses.PAGES))
+    for firmware in responses.FIRMWARES:
         for kind in pages:
-            yield firmware, kind, [(used, 0.0) for used in inference.USED]
-        for used in inference.ZONES_USED:
-            yield firmware, f"zones {used:g}", [(used, ratio) for ratio in inference.RATIOS]
+            yield firmware, kind, [(used, 0.0) for used in responses.USED]
+        for used in responses.ZONES_USED:
+            yield firmware, f"zones {used:g}", [(used, ratio) for ratio in responses.RATIOS]
 
 
 def made(row: tuple[tuple[str, str], str, Points]) -> dict[str, list[float]]:
@@ -136,21 +136,21 @@ def made(row: tuple[tuple[str, str], str, Points]) -> dict[str, list[float]]:
     spread = np.log(np.array(drives)).std(axis=1, ddof=1)
     return {
         name: [round(fmean(each), 3) for each in drives],
-        inference.spread_of(name): [round(float(each), 3) for each in spread],
+        responses.spread_of(name): [round(float(each), 3) for each in spread],
     }
 
 
 def main(words: list[str]) -> int:
     """Simulate the rows that the table lacks."""
-    path, seconds = inference.RESPONSES, float(words[0]) if words else float("inf")
+    path, seconds = responses.RESPONSES, float(words[0]) if words else float("inf")
     table: dict[str, Any] = dict(read_toml(path)) if path.exists() else {}
     if table.get("grid") != grid():
         table = {"schema": 1, "grid": grid()}
-    missing = [row for row in rows() if row[1] not in table.get(inference.name_of(row[0]), {})]
+    missing = [row for row in rows() if row[1] not in table.get(responses.name_of(row[0]), {})]
     began = time.monotonic()
     with ProcessPoolExecutor() as pool:
         for row, figures in zip(missing, pool.map(made, missing), strict=True):
-            table.setdefault(inference.name_of(row[0]), {}).update(figures)
+            table.setdefault(responses.name_of(row[0]), {}).update(figures)
             _write(table)
             if time.monotonic() - began > seconds:
                 pool.shutdown(cancel_futures=True)
@@ -160,7 +160,7 @@ def main(words: list[str]) -> int:
 
 def _write(table: dict[str, Any]) -> None:
     head = "# Made by flashtwin_lab.make.wafmap; see there.\n\n"
-    inference.RESPONSES.write_text(head + tomlkit.dumps(table))
+    responses.RESPONSES.write_text(head + tomlkit.dumps(table))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from flashtwin.batteries.wafmap.inference import POLICIES, SEPARATIONS
+from flashtwin.batteries.wafmap.responses import POLICIES, SEPARATIONS
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, INTERRUPTED
 from flashtwin.model.finding import Finding

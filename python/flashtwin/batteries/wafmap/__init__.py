@@ -27,7 +27,8 @@ from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer, Steps
-    from flashtwin.batteries.wafmap.inference import Inferred, Kind, Load
+    from flashtwin.batteries.wafmap.inference import Inferred
+    from flashtwin.batteries.wafmap.responses import Kind, Load
     from flashtwin.model.step import Step
     from flashtwin.model.target import DriveInfo
 
@@ -91,7 +92,8 @@ def _measured(parameters: Any, info: DriveInfo, way: _Way) -> Generator[Step, An
 def _further(parameters: Any, info: DriveInfo, loads: Sequence[Load]) -> _Way | None:
     """Zones of the size that tells most of what is still open; none where none tells much, or
     nothing would be said."""
-    from flashtwin.batteries.wafmap.inference import apart, inferred, telling
+    from flashtwin.batteries.wafmap.erased import apart
+    from flashtwin.batteries.wafmap.inference import inferred, telling
 
     if apart(loads) is not None:
         return None
@@ -271,11 +273,11 @@ def _load(
     way: _Way, job: Job, ratio: Ratio, rate: float | None, erased: tuple[float, float] | None
 ) -> list[Load]:
     """A load with what it showed; nothing where it was cut off, or zones lay side by side."""
-    from flashtwin.batteries.wafmap import inference
+    from flashtwin.batteries.wafmap import responses
 
     if rate is None or way.active > 1:
         return []
-    load = inference.Load(
+    load = responses.Load(
         kind=way.kind,
         span_bytes=way.span_bytes,
         zone_bytes=way.zone_bytes,
@@ -303,7 +305,7 @@ def _erased(
     """What the erased drive took until it slowed down, with what was written in order before; none
     of a drive that could not be erased, and only of single pages, for zones move little at
     first."""
-    from flashtwin.batteries.wafmap.inference import erased_bytes
+    from flashtwin.batteries.wafmap.erased import erased_bytes
 
     known = isinstance(purged, Result) and isinstance(settled, Result)
     if not known or way.kind not in ("uniform", "zipf"):
@@ -322,9 +324,11 @@ def _teller(way: _Way, title: str, label: str = "") -> Teller:
 def _doubt(loads: Sequence[Load], known: Inferred) -> str | None:
     """Why the loads tell neither flash nor superblock, where that is so: the table is of drives
     without a cache whose flash is what a host waits for."""
-    from flashtwin.batteries.wafmap.inference import against_amount, apart, shows_nothing
+    from flashtwin.batteries.wafmap.erased import against_amount, apart
+    from flashtwin.batteries.wafmap.inference import shows_nothing
 
-    differ, against = apart(loads), against_amount(loads, known)
+    superblock = known.superblock[0] if known.superblock else 0.0
+    differ, against = apart(loads), against_amount(loads, known.flash[0], superblock)
     if differ is not None:
         least, most = (f"{each / 1e9:.3g} GB" for each in differ)
         return (

@@ -1,46 +1,31 @@
 """What write amplification, or rates, under several loads say of a drive's spare flash, of its
 superblock and of how it chooses victims.
 
-`responses.toml` has the write amplification of each firmware that is weighed, as a function of
-ratios: the share of the flash that holds data, and a zone's size over a superblock's. A firmware is
-a choice of victims and a separation: whether copies share superblocks with the host's writes. Every
-combination of flash, superblock and firmware is weighed by how well it explains all loads at once.
-How much an erased drive takes before it slows down is its flash, whatever it does afterwards.
-Of a drive without counters only rates are known: a byte written and a byte moved then take times of
-their own, which follow by least squares. Invariant: arrays in, facts out; nothing here knows a
-drive.
+Every combination of flash, superblock and firmware is weighed by how well it explains all loads at
+once, by the table of `responses`, and what the erased drive took (`erased`). Of a drive without
+counters only rates are known: a byte written and a byte moved then take times of their own, which
+follow by least squares. Invariant: arrays in, facts out; nothing here knows a drive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import product
-from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from flashtwin.inputs import read_toml
+from flashtwin.batteries.wafmap.erased import amount_of, misfit_of_amount
+from flashtwin.batteries.wafmap.responses import (
+    FIRMWARES,
+    NOISE,
+    POLICIES,
+    Floats,
+    Load,
+    noise_of_zones,
+    response,
+)
 
-Floats = NDArray[np.float64]
-Kind = Literal["sequential", "uniform", "zipf", "zones"]
-
-RESPONSES = Path(__file__).with_name("responses.toml")
-POLICIES = ("greedy", "d-choices", "fifo", "cost-benefit")
-SEPARATIONS = ("none", "gc", "sepbit")
-FIRMWARES = tuple(product(POLICIES, SEPARATIONS))
-THETA = 0.8
-# Pages of the spans for which skewed writes are in the table: hot pages of a large one are hotter.
-PAGES = (1 << 18, 1 << 28)
-USED = (0.3, 0.45, 0.6, 0.7, 0.8, 0.87, 0.92, 0.95)
-ZONES_USED = (0.5, 0.62, 0.7, 0.77, 0.83, 0.88, 0.93)
-BELOW_ONE = (0.08, 0.13, 0.19, 0.27, 0.34, 0.4, 0.47, 0.53, 0.6, 0.65, 0.72, 0.78, 0.84, 0.9, 0.96)
-ABOVE_ONE = (1.03, 1.09, 1.15, 1.22, 1.3, 1.37, 1.43, 1.55, 1.7, 1.85, 1.97, 2.4, 3.0)
-RATIOS = (*BELOW_ONE, *ABOVE_ONE)
 # Flash over the largest span, at least and at most, and how many sizes are weighed.
 FLASH, FLASHES = (0.03, 1.2), 150
 # Superblocks that are weighed, 3 % apart, from this part of the smallest zone to this many times
@@ -51,50 +36,16 @@ SHARES_OF_SPAN, SUPERBLOCKS = (1 / 4000, 1 / 50), 12
 # Zones that are whole multiples of a superblock may lie on its borders: up to this part of a zone
 # is weighed so, with this probability of all of them together.
 PARTS, ON_BORDERS = 4, 0.3
-# A figure may be off by this share: by counters, by settling, and by the table, whose hot pages are
-# classes. Zones are cheap or dear by how they fall into superblocks too: the table has how far
-# drives scatter by it. One figure in twenty is off by six times as much.
-NOISE = {"sequential": 0.015, "uniform": 0.015, "zipf": 0.08, "zones": 0.03}
-NOISE_RATE = 0.02
-# A byte takes longer or shorter by this share where e times fewer requests are outstanding.
-NOISE_FEWER = 0.05
+# A rate may be off by this share more, and a byte takes longer or shorter by the other one where e
+# times fewer requests are outstanding. One figure in twenty is off by six times as much.
+NOISE_RATE, NOISE_FEWER = 0.02, 0.05
 ODD, ODD_TIMES = 0.05, 6.0
-# An erased drive writes at one rate until collection begins: for as much as it has of flash, and
-# the superblocks that are open or in hand beyond it (give or take). It ends with a sample below
-# SLOWER of that rate, if TURNS of LASTS samples from there on are as slow, two of them among the
-# first SOON, and the mean of twice as many below STAYS of it.
-IN_HAND, IN_HAND_SPREAD = 1.7, 0.6
-SLOWER, STAYS, SOON, TURNS, LASTS, LEAST_SAMPLES = 0.8, 0.92, 5, 3, 10, 5
-# Amounts that differ by more than this, and the grain of a sample, are not one. How far they may be
-# off together, and one alone; how likely it is that the drive slowed down for another reason. By
-# this share what the loads tell may lie beside it.
-ONE_AMOUNT, OTHER_AMOUNT = 0.0075, 0.02
 # Zones that are written slower than in order by this share show that they cost something.
 SLOW_ZONES = 0.1
-NOISE_ERASED, NOISE_ALONE, ELSE = 0.005, 0.05, 0.1
 # A moved byte is read and programmed, one of a long write programmed or waited for at the link: it
 # takes as long, give or take this share (assumed).
 MOVED_AS_LONG = 0.8
 SHARES = (0.025, 0.5, 0.975)
-PAGE = 4096
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """A load over a span with the write amplification that was counted, or the rate in bytes a
-    second. `noise` is the share by which the counters' grain may put the amplification off;
-    `requests` has the size of a request in bytes and how many are outstanding; `erased` how many
-    bytes the erased drive took, with what was written in order before, until it slowed down, and
-    by how many this may be off."""
-
-    kind: Kind
-    span_bytes: int
-    zone_bytes: int = 0
-    waf: float | None = None
-    rate: float | None = None
-    noise: float = 0.0
-    requests: tuple[int, int] = (0, 0)
-    erased: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,134 +62,6 @@ class Inferred:
     at: tuple[Floats, Floats]
 
 
-@cache
-def _table() -> Mapping[str, Any]:
-    return read_toml(RESPONSES)
-
-
-def name_of(firmware: tuple[str, str]) -> str:
-    """The firmware's name in the table."""
-    return " ".join(firmware)
-
-
-def spread_of(zones: str) -> str:
-    """The name of the row that says how far single drives lie from those of `zones`."""
-    return f"spread of {zones}"
-
-
-@cache
-def _curve(firmware: tuple[str, str], kind: str) -> Floats:
-    return np.array(_table()[name_of(firmware)][kind])
-
-
-@cache
-def _surface(firmware: tuple[str, str], *, spread: bool = False) -> Floats:
-    rows, names = _table()[name_of(firmware)], [f"zones {used:g}" for used in ZONES_USED]
-    if not spread:
-        return np.array([rows[name] for name in names])
-    # A few drives tell a spread roughly: the largest of it and its neighbours counts.
-    own = np.pad(np.array([rows[spread_of(name)] for name in names]), ((0, 0), (1, 1)), mode="edge")
-    largest: Floats = np.maximum(own[:, 1:-1], np.maximum(own[:, :-2], own[:, 2:]))
-    return largest
-
-
-def response(
-    firmware: tuple[str, str], load: Load, flash: Floats, superblock: Floats | None = None
-) -> Floats:
-    """The write amplification of a load on each flash, and with each superblock where it is of
-    zones; their shapes are broadcast."""
-    used = load.span_bytes / flash
-    if load.kind == "sequential":
-        return np.ones_like(used)
-    if load.kind == "zones":
-        assert superblock is not None, "zones have superblocks"
-        return _of_zones(firmware, used, load.zone_bytes / superblock)
-    return _of_pages(used, _pages_curve(firmware, load))
-
-
-def _pages_curve(firmware: tuple[str, str], load: Load) -> Floats:
-    if load.kind == "uniform":
-        return _curve(firmware, "uniform")
-    fewest, most = (np.log(pages) for pages in PAGES)
-    part = float(np.clip((np.log(load.span_bytes / PAGE) - fewest) / (most - fewest), 0.0, 1.0))
-    small, large = (_curve(firmware, f"zipf {pages}") for pages in PAGES)
-    curve: Floats = (1 - part) * small + part * large
-    return curve
-
-
-def _of_pages(used: Floats, values: Floats) -> Floats:
-    """Straight lines over 1 / spare share, for amplification grows as that."""
-    spare, known = 1 / (1 - np.clip(used, 0.0, 0.995)), 1 / (1 - np.array(USED))
-    grown = np.interp(spare, [1.0, *known], [1.0, *values])
-    beyond = spare > known[-1]
-    shown: Floats = np.where(beyond, values[-1] * spare / known[-1], grown)
-    return shown
-
-
-def _of_zones(firmware: tuple[str, str], used: Floats, ratio: Floats) -> Floats:
-    value = _between(_surface(firmware), used, ratio)
-    # Zones have room enough below the table's first share that little is moved; a zone far smaller
-    # than a superblock is as good as a random page.
-    little = np.clip(used / ZONES_USED[0], 0.0, 1.0)
-    tiny = np.clip(ratio / RATIOS[0], 0.0, 1.0)
-    pages = _of_pages(used, _curve(firmware, "uniform"))
-    moved: Floats = 1 + (tiny * (value - 1) + (1 - tiny) * (pages - 1)) * little
-    return moved
-
-
-def _between(surface: Floats, used: Floats, ratio: Floats) -> Floats:
-    """Values between the points of a table over shares and ratios."""
-    log_ratio, places = np.log(ratio), np.log(RATIOS)
-    rows = np.stack([np.interp(log_ratio, places, row) for row in surface], axis=-1)
-    # Straight lines over 1 / spare share, as between single pages.
-    known = 1 / (1 - np.array(ZONES_USED))
-    place = np.interp(1 / (1 - np.clip(used, 0.0, ZONES_USED[-1])), known, np.arange(known.size))
-    low = np.floor(place).astype(np.int64)
-    high = np.minimum(low + 1, len(ZONES_USED) - 1)
-    part = place - low
-    shape = np.broadcast_shapes(used.shape, ratio.shape)
-    rows = np.broadcast_to(rows, (*shape, rows.shape[-1]))
-    below, above = (
-        np.take_along_axis(rows, np.broadcast_to(each, shape)[..., None], axis=-1)[..., 0]
-        for each in (low, high)
-    )
-    value: Floats = (1 - part) * below + part * above
-    return value
-
-
-def noise_of_zones(
-    firmware: tuple[str, str], load: Load, flash: Floats, superblock: Floats
-) -> Floats:
-    """The share by which zones of one drive may cost more or less than the table has."""
-    spread = _between(
-        _surface(firmware, spread=True), load.span_bytes / flash, load.zone_bytes / superblock
-    )
-    noise: Floats = np.hypot(NOISE["zones"], spread)
-    return noise
-
-
-def erased_bytes(written: Floats, seconds: Floats) -> tuple[float, float] | None:
-    """How many bytes of samples were written at the first rate, and by how many that may be off;
-    none where the rate does not fall for good, or with the first samples.
-
-    The first rate ends with a sample that is slower than the mean before, and with it TURNS of the
-    next LASTS: collection comes in turns, a stall is over sooner. How long the slow part goes on
-    does not matter.
-    """
-    if written.size < LEAST_SAMPLES + 2 * LASTS:
-        return None
-    rate, total = written / np.maximum(seconds, 1e-9), np.cumsum(written)
-    at = np.arange(1, rate.size - 2 * LASTS + 1)
-    before = np.cumsum(rate)[at - 1] / at
-    after = sliding_window_view(rate, 2 * LASTS)[at]
-    slow = after < SLOWER * before[:, None]
-    turns = slow[:, 0] & slow[:, 1:SOON].any(axis=1) & (slow[:, :LASTS].sum(axis=1) >= TURNS)
-    falls = at[turns & (after.mean(axis=1) < STAYS * before)]
-    if not falls.size or falls[0] < LEAST_SAMPLES:
-        return None
-    return float(total[falls[0] - 1]), float(written[falls[0] - 1])
-
-
 def inferred(loads: Sequence[Load], capacity_bytes: int = 0) -> Inferred | None:
     """What the loads say together; none where no random load and no zones were written.
 
@@ -249,14 +72,14 @@ def inferred(loads: Sequence[Load], capacity_bytes: int = 0) -> Inferred | None:
         return None
     span = max(load.span_bytes for load in loads)
     ends = max(span * (1 + FLASH[0]), capacity_bytes), max(span, capacity_bytes) * (1 + FLASH[1])
-    known = _amount(loads)
+    known = amount_of(loads)
     most = max(ends[1], ends[1] if known is None else known[0] * (1 + FLASH[0]))
     flash = span + np.geomspace(ends[0] - span, most - span, FLASHES)
     superblock, prior, on_borders = _superblocks(zones, span)
     against = np.stack(
         [_against(each, loads, flash[:, None], superblock, on_borders) for each in FIRMWARES]
     )
-    against = against + _by_erased(loads, flash[:, None], superblock)
+    against = against + misfit_of_amount(loads, flash[:, None], superblock)
     weights = np.exp((against.min() - against) / 2) * prior
     weights /= weights.sum()
     return Inferred(
@@ -349,55 +172,6 @@ def _against(
     return total + _by_rates(rates) if rates else total
 
 
-def apart(loads: Sequence[Load]) -> tuple[float, float] | None:
-    """The least and the most that the erased drive took under a load before it slowed down, where
-    these are not one amount: then it was not its flash that ended, or not that alone."""
-    amounts = [load.erased for load in loads if load.erased is not None]
-    if len(amounts) < 2:
-        return None
-    took = [amount for amount, _ in amounts]
-    if max(took) - min(took) <= ONE_AMOUNT * min(took) + max(grain for _, grain in amounts):
-        return None
-    return min(took), max(took)
-
-
-def _amount(loads: Sequence[Load]) -> tuple[float, float, float] | None:
-    """What the erased drive took before it slowed down, by how many bytes a sample may put that
-    off, and by which share all together may be off; none where amounts differ."""
-    amounts = [load.erased for load in loads if load.erased is not None]
-    if not amounts or apart(loads) is not None:
-        return None
-    own = NOISE_ERASED if len(amounts) > 1 else NOISE_ALONE
-    middle = float(np.median([amount for amount, _ in amounts]))
-    return middle, max(grain for _, grain in amounts), own
-
-
-def against_amount(loads: Sequence[Load], known: Inferred) -> tuple[float, float] | None:
-    """What the erased drive took before it slowed down, and what it would take by all that it
-    showed together, where these differ: then a load moved what no drive of the table moves."""
-    amount = _amount(loads)
-    if amount is None:
-        return None
-    middle, grain, own = amount
-    fitting = known.flash[0] + IN_HAND * (known.superblock or (0.0,))[0]
-    if abs(np.log(fitting / middle)) <= OTHER_AMOUNT * own / NOISE_ERASED + grain / middle:
-        return None
-    return middle, fitting
-
-
-def _by_erased(loads: Sequence[Load], flash: Floats, superblock: Floats) -> Floats:
-    """How badly a flash explains what the erased drive took before it slowed down."""
-    amount = _amount(loads)
-    if amount is None:
-        return np.zeros((flash.size, superblock.size))
-    middle, grain, own = amount
-    off = np.log((flash + IN_HAND * superblock) / middle)
-    noise = np.sqrt(own**2 + (grain / middle) ** 2 + (IN_HAND_SPREAD * superblock / flash) ** 2)
-    likely = (1 - ELSE) * np.exp(-((off / noise) ** 2) / 2) / noise / np.sqrt(2 * np.pi)
-    unlikely: Floats = -2 * np.log(likely + ELSE / np.log(flash.max() / flash.min()))
-    return unlikely
-
-
 def shows_nothing(loads: Sequence[Load]) -> bool:
     """True where only rates are known, and either no amount that the erased drive took, or no zones
     that are slower than the write in order: any flash and any superblock would explain these."""
@@ -406,7 +180,7 @@ def shows_nothing(loads: Sequence[Load]) -> bool:
     in_order = [load.rate for load in loads if load.kind == "sequential" and load.rate]
     of_zones = [load.rate for load in loads if load.kind == "zones" and load.rate]
     slower = bool(in_order and of_zones) and min(of_zones) < (1 - SLOW_ZONES) * max(in_order)
-    return _amount(loads) is None or (bool(of_zones) and not slower)
+    return amount_of(loads) is None or (bool(of_zones) and not slower)
 
 
 def _unlikely(off: Floats, noise: Floats) -> Floats:
