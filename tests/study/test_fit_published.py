@@ -143,6 +143,30 @@ def test_the_page_says_how_many_rows_hold(name: str, monkeypatch: pytest.MonkeyP
             cells.append(f"{held} of {len(of)} within {bound * 100:.0f} %")
         if any(row.figure.is_rate == is_rate for row in rows):
             assert f"| `{name}` | {cell} | {cells[0]} | {cells[1]} |" in page.HARDWARE
+    if name in page.TURNS:
+        takes = next(row.shown for row in rows if row.figure.pattern.kind == "uniform")
+        middle = sum(page.TURNS[name]) / 2
+        held = takes is not None and abs(takes / published.PAGE_BYTES / middle - 1) <= 0.15
+        turns = f"`{name}` | offered rate where the 99 % wait turns | none | {held:d} of 1"
+        assert f"| {turns} within 15 % |" in page.HARDWARE
+
+
+def test_a_page_that_is_written_alone_takes_as_long_as_one_in_order() -> None:
+    """Of the one drive with counters: what tells that the raw data has one of four threads."""
+    table = published.read(published.find("micron-7450-pro-960"))
+    spans = {
+        kind: [f for f in table.figures if f.pattern.kind == "uniform" and f.is_rate == kind]
+        for kind in (True, False)
+    }
+    waf = {figure.span_bytes: figure.value for figure in spans[False]}
+    rates = [figure for figure in spans[True] if figure.span_bytes in waf]
+    assert len(rates) == 6
+    costs = settling.costs_of(rates, [waf[figure.span_bytes] for figure in rates])
+    in_order = next(f.value for f in table.figures if f.pattern.kind == "sequential" and f.is_rate)
+    assert costs.page_s is not None and costs.move_s is not None
+    assert 1 / costs.page_s == pytest.approx(in_order, rel=0.05)
+    # A page that is moved is read too.
+    assert 1.0 < costs.move_s / costs.page_s < 1.6
 
 
 def test_a_label_alone_tells_what_random_writes_cost(monkeypatch: pytest.MonkeyPatch) -> None:
