@@ -7,20 +7,22 @@ times. Invariant: only what the table tells gets the origin `fitted`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from flashtwin.catalogue.label import spec_text
-from flashtwin.catalogue.loader import load
 from flashtwin.model.document import Document
 from flashtwin.model.units import readable_number, readable_size
+from flashtwin.study.fit import timed
 from flashtwin.study.fit.published import Figure, Published, without_what_is_held_out
 from flashtwin.study.fit.settling import LEAST_S, UNIT, Fit, Settling, rate_of
 
 # A way to choose victims that is less likely than this is not named.
 LIKELY = 0.05
+# How often the range of a move's time is halved, and how near the twin's rate has to come in time.
+HALVINGS, SAME_RATE = 6, 0.05
 
 
 class SettledValue(Document, frozen=True):
@@ -102,13 +104,15 @@ class Compared:
 
 @dataclass(frozen=True, kw_only=True)
 class SettledTwin:
-    """A spec, what was found, and the figures."""
+    """A spec, what was found, and the figures; `even_writes`: the bytes a second of even 4 KiB
+    writes that the settled twin takes in time, where a rate of them was fitted to."""
 
     toml: str
     best: Fit
     rows: tuple[Compared, ...]
     notes: tuple[str, ...]
     simulations: int
+    even_writes: float | None = None
 
     def sentence(self) -> str:
         """What was found, in one line."""
@@ -172,14 +176,21 @@ def fit_published(
     """Search the drive that settles to the figures, and predict those that were held out."""
     search = Settling(published=without_what_is_held_out(published), seed=seed, tell=tell)
     best = search.fitted()
-    toml = _toml(published, search, best)
-    load(toml)
+    in_time = _in_time(published, search, best)
+    toml = _toml(published, search, best, in_time.times)
     rows = tuple(
         Compared(figure=figure, shown=_shown(figure, search.ratio(best.place, figure), best))
         for figure in published.figures
     )
-    notes = _notes(best)
-    return SettledTwin(toml=toml, best=best, rows=rows, notes=notes, simulations=search.done)
+    notes = (*_notes(best), *in_time.notes)
+    return SettledTwin(
+        toml=toml,
+        best=best,
+        rows=rows,
+        notes=notes,
+        simulations=search.done,
+        even_writes=in_time.takes,
+    )
 
 
 def _shown(figure: Figure, ratio: float, best: Fit) -> float | None:
@@ -201,7 +212,67 @@ def _notes(best: Fit) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _toml(published: Published, search: Settling, best: Fit) -> str:
+@dataclass(frozen=True, kw_only=True)
+class _InTime:
+    """The firmware's and the flash's times, and what the settled twin takes in time of even writes
+    beside what the figures say; none where no rate of even writes was fitted to."""
+
+    times: Mapping[str, Any]
+    takes: float | None = None
+    wanted: float | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user has to know where the two differ."""
+        if self.takes is None or self.wanted is None:
+            return ()
+        if abs(self.takes / self.wanted - 1) <= SAME_RATE:
+            return ()
+        takes, wanted = (
+            f"{readable_number(rate / 1e6, 3)} MB/s" for rate in (self.takes, self.wanted)
+        )
+        return (
+            f"in time the settled twin takes {takes} of even writes, and not {wanted}: what its "
+            "flash and its collection take for a move is more than the table says",
+        )
+
+
+def _in_time(published: Published, search: Settling, best: Fit) -> _InTime:
+    """The times with which the twin takes, in time, what the figures say of even writes.
+
+    The firmware's time for a move is what is left of its cost once the flash has read and
+    programmed it: it is searched for.
+    """
+    times = _times(search, best)
+    uniform = [figure for figure in published.fitted if figure.pattern.kind == "uniform"]
+    figures = [figure for figure in uniform if figure.is_rate]
+    if "controller.move_time" not in times or not figures:
+        return _InTime(times=times)
+    # The load under which most is moved tells most of a move.
+    figure = max(figures, key=lambda each: search.ratio(best.place, each))
+    wanted = rate_of(figure, search.ratio(best.place, figure), best.costs)
+    most_ns = float(str(times["controller.move_time"]).split()[0])
+
+    def moved_in(share: float) -> _InTime:
+        own = {**times, "controller.move_time": f"{round(most_ns * share)} ns"}
+        text = _toml(published, search, best, own)
+        takes = timed.settled_rate(text, figure.span_bytes, search.seed)
+        return _InTime(times=own, takes=takes, wanted=wanted)
+
+    low, high = moved_in(0.0), moved_in(1.0)
+    assert wanted is not None and low.takes is not None and high.takes is not None
+    if low.takes <= wanted or high.takes >= wanted:
+        return low if low.takes <= wanted else high
+    shares, best_known = [0.0, 1.0], low
+    for _ in range(HALVINGS):
+        middle = sum(shares) / 2
+        best_known = moved_in(middle)
+        assert best_known.takes is not None, "what was simulated has a rate"
+        shares[int(best_known.takes < wanted)] = middle
+    return best_known
+
+
+def _toml(published: Published, search: Settling, best: Fit, times: Mapping[str, Any]) -> str:
     """The label's spec with what the figures tell in it."""
     source = f"fitted to published figures: {published.source}"
     sets = dict(setting.split("=", 1) for setting in search.sets(best.place))
@@ -211,10 +282,7 @@ def _toml(published: Published, search: Settling, best: Fit) -> str:
     label = replace(published.label, id=f"{published.label.id}-fitted")
     text = spec_text(
         label,
-        changes={
-            key: (value, "fitted", source)
-            for key, value in {**changed, **_times(search, best)}.items()
-        },
+        changes={key: (value, "fitted", source) for key, value in {**changed, **times}.items()},
     )
     schema, _, rest = text.partition("\n")
     lines = (f"Then fitted by `flashtwin fit --published`: {published.source}", *_notes(best))

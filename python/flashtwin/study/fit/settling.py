@@ -117,7 +117,7 @@ class Settling:
     @cached_property
     def _program(self) -> int:
         """Bytes that one die programs at once."""
-        page = _bytes(self.values["nand.page_size"])
+        page = bytes_of(self.values["nand.page_size"])
         return settled.bits_of(self.values) * page * int(self.values["nand.planes"])
 
     def program_bytes(self, place: Place) -> int:
@@ -140,9 +140,9 @@ class Settling:
         wordlines = _wordlines(place.superblock_bytes / row)
         superblock = wordlines * row
         parity = dies / (dies - 1) if place.stripe_dies else 1.0
-        system = _bytes(self.values["ftl.system"])
+        system = bytes_of(self.values["ftl.system"])
         most = superblock // settled.bits_of(self.values) // 2
-        buffer = max(min(_bytes(self.values["controller.write_buffer"]), most), self._program)
+        buffer = max(min(bytes_of(self.values["controller.write_buffer"]), most), self._program)
         sets = {
             "nand.dies_per_channel": dies // int(self.values["nand.channels"]),
             "nand.wordlines_per_block": wordlines,
@@ -161,7 +161,7 @@ class Settling:
         changed = dict(setting.split("=", 1) for setting in self.sets(place))
         full = {**self.values, **changed}
         wordlines, planes = int(full["nand.wordlines_per_block"]), int(full["nand.planes"])
-        capacity = _bytes(full["drive.capacity"])
+        capacity = bytes_of(full["drive.capacity"])
         small = wordlines
         while small % 2 == 0 and small > max(WORDLINES):
             small //= 2
@@ -176,7 +176,7 @@ class Settling:
             "drive.capacity": f"{int(capacity / scale) // UNIT * UNIT} B",
         }
         for key in SCALED:
-            copied[key] = f"{int(_bytes(full[key]) / scale) // UNIT * UNIT} B"
+            copied[key] = f"{int(bytes_of(full[key]) / scale) // UNIT * UNIT} B"
         return load(self.published.text, sets=[f"{k}={v}" for k, v in copied.items()]), scale
 
     def ratio(self, place: Place, figure: Figure) -> float:
@@ -250,7 +250,7 @@ class Settling:
         dies = round(1 / overhead) + 1 if overhead > LEAST_OVERHEAD else 0
         raw = settled.superblock_bytes(self.values) * int(self.values["nand.blocks_per_plane"])
         place = Place(
-            flash_bytes=raw - _bytes(self.values["ftl.system"]),
+            flash_bytes=raw - bytes_of(self.values["ftl.system"]),
             superblock_bytes=settled.superblock_bytes(self.values),
             stripe_dies=dies,
         )
@@ -401,5 +401,6 @@ def _lowest(of: Callable[[float], float], low: float, high: float, steps: int) -
     return left if at_left < at_right else right
 
 
-def _bytes(text: str) -> int:
+def bytes_of(text: str) -> int:
+    """A size of a spec; `0` has no unit."""
     return 0 if text == "0" else parse_size(text.replace(" ", ""))
