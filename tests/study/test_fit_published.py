@@ -129,6 +129,49 @@ def test_a_settled_copy_takes_less_the_longer_a_move_takes() -> None:
     assert rates[0] > 1.5 * rates[1]
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "share", "note"),
+    [
+        (2.0, 0.5, 0.667, None),
+        (0.8, 0.4, 0.0, "take longer for a move"),
+        (3.0, 1.2, 1.0, "is faster than"),
+    ],
+)
+def test_the_time_of_a_move_is_what_the_flash_leaves_of_it(
+    least: float, most: float, share: float, note: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rates on a line: about what is wanted, slower at both ends, faster at both ends."""
+    table = published.read(SAMPLE)
+    search = settling.Settling(published=published.without_what_is_held_out(table))
+    place = settling.Place(flash_bytes=4440 * MIB, superblock_bytes=12 * MIB)
+    costs = settling.Costs(page_s=2.5e-9, move_s=1.25e-9)
+    best = settling.Fit(
+        place=place, costs=costs, misfit=0, flash=(1, 1), superblock=None, policies={}
+    )
+    figure = max(
+        (f for f in table.fitted if f.pattern.kind == "uniform" and f.is_rate),
+        key=lambda each: search.ratio(place, each),
+    )
+    wanted = settling.rate_of(figure, search.ratio(place, figure), costs)
+    assert wanted is not None
+
+    def rate(text: str, *_: object) -> float:
+        spec = load(text)
+        values = settled.values_of(spec)
+        # Blocks of the spec that is written hold the flash that was found.
+        usable = int(values["nand.blocks_per_plane"]) * settled.superblock_bytes(values)
+        assert usable == pytest.approx(place.flash_bytes, rel=0.02)
+        moved = values["controller.move_time"].split()
+        done = 0.0 if moved[0] == "0" else float(moved[0]) * {"ns": 1, "us": 1e3}[moved[1]]
+        return wanted * (least + (most - least) * done / 5120)
+
+    monkeypatch.setattr(timed, "settled_rate", rate)
+    found = settled_twin._in_time(table, search, best)
+    moved_ns = float(str(found.times["controller.move_time"]).split()[0])
+    assert moved_ns / 5120 == pytest.approx(share, abs=0.03)
+    assert (note is None and not found.notes) or (note is not None and note in found.notes[0])
+
+
 @pytest.mark.full
 def test_what_is_held_out_is_predicted() -> None:
     table = published.read(SAMPLE)
@@ -154,7 +197,10 @@ def test_the_page_says_how_many_rows_hold(name: str, monkeypatch: pytest.MonkeyP
     monkeypatch.undo()
     twin = settled_twin.fit_published(published.read(published.find(name)))
     rows = twin.rows
-    for is_rate, cell in ((False, "WAF by its own counters"), (True, "settled write rate")):
+    for is_rate, cell in (
+        (False, "WAF by its own counters"),
+        (True, "settled rate, by formula"),
+    ):
         cells = []
         for held_out, least in ((False, 0.05), (True, 0.1)):
             bound = 0.15 if is_rate else least
@@ -167,12 +213,14 @@ def test_the_page_says_how_many_rows_hold(name: str, monkeypatch: pytest.MonkeyP
             cells.append(f"{held} of {len(of)} within {bound * 100:.0f} %")
         if any(row.figure.is_rate == is_rate for row in rows):
             assert f"| `{name}` | {cell} | {cells[0]} | {cells[1]} |" in page.HARDWARE
-    if name in page.TURNS:
-        middle = sum(page.TURNS[name]) / 2
-        assert twin.even_writes is not None
-        held = abs(twin.even_writes / published.PAGE_BYTES / middle - 1) <= 0.15
-        turns = f"`{name}` | offered rate where the 99 % wait turns | none | {held:d} of 1"
-        assert f"| {turns} within 15 % |" in page.HARDWARE
+    even = [row for row in rows if row.figure.pattern.kind == "uniform" and row.figure.is_rate]
+    fitted = max((r for r in even if not r.figure.held_out), key=lambda r: r.figure.span_bytes)
+    assert twin.even_writes is not None
+    held = abs(twin.even_writes / fitted.figure.value - 1) <= 0.15
+    assert f"| `{name}` | even writes, in time | {held:d} of 1 within 15 % |" in page.HARDWARE
+    held = abs(twin.even_writes / published.PAGE_BYTES / page.SATURATES[name] - 1) <= 0.15
+    cell = "offered writes saturate at | none"
+    assert f"| `{name}` | {cell} | {held:d} of 1 within 15 % |" in page.HARDWARE
 
 
 def test_a_page_that_is_written_alone_takes_as_long_as_one_in_order() -> None:

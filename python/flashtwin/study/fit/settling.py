@@ -191,9 +191,13 @@ class Settling:
                 )
             except BadSpecError:
                 self._known[key] = math.inf
-            self.done += 1
-            self.tell(self.done, figure.title)
+            self.told(figure.title)
         return self._known[key]
+
+    def told(self, title: str) -> None:
+        """Count a simulation, and tell that it was made."""
+        self.done += 1
+        self.tell(self.done, title)
 
     def misfit(self, place: Place, figures: Sequence[Figure]) -> float:
         """The sum of squared distances of what is fitted to, in units of the noise."""

@@ -18,11 +18,11 @@ WORDLINES = 8
 # What is written in time, in superblocks, and how much of that does not count.
 SUPERBLOCKS, BEGINNING = 24, 0.25
 SAMPLE_NS = 20_000_000
-DEPTH = 128
+DEPTH = 512
 
 
 def settled_rate(text: str, span_bytes: int, seed: int) -> float:
-    """Bytes a second of even 4 KiB writes over a span, 128 outstanding, once the drive that a spec
+    """Bytes a second of even 4 KiB writes over a span, 512 outstanding, once the drive that a spec
     describes has settled."""
     spec, scale = copy(text)
     pattern = settled.Pattern(kind="uniform")
