@@ -20,8 +20,6 @@ from flashtwin_lab.blind.detect import Answer
 from flashtwin_lab.blind.truth import Measured, Truth
 
 BOUND = 0.05
-# A place is another one's where it lies within this share of it.
-SAME_PLACE = 0.05
 TEST = 0.01
 # An answer further than this from the truth is none that an interval could mend.
 SAME_PLACE = 0.1

@@ -101,7 +101,8 @@ def point(firmware: tuple[str, str], kind: str, used: float, ratio: float, seed:
 
 
 def grid() -> dict[str, object]:
-    """What the table is of: rows of another grid are made anew."""
+    """The points and the number of drives that the table was made with; where these change, the
+    maker begins a new table."""
     return {
         "used": list(responses.USED),
         "zones_used": list(responses.ZONES_USED),

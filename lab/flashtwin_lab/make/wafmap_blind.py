@@ -149,7 +149,7 @@ def twin(drive: Drawn, seed: int) -> Twin:
         sets["slc_cache.mode"] = kind
     if kind in ("dynamic", "hybrid"):
         sets["slc_cache.size"] = f"{size} B"
-    if kind in ("static", "hybrid"):
+    if kind in OWN_CELLS:
         sets["slc_cache.static_size"] = f"{size} B"
     return Twin(small_drive(drive.dies, sets), seed=seed).open()
 
@@ -323,7 +323,7 @@ def _verdict(rows: Sequence[Judged], wanted: float | None, test: Callable[[Judge
 
 def _row(row: Judged) -> list[str]:
     return [
-        f"{row.drawn.number}{'' if row.drawn.counts else ', rates'}",
+        _name(row.drawn),
         *_pairs(row),
         f"{row.drawn.policy}, {row.drawn.separation}",
         f"{row.policy:.0f} %",
@@ -337,7 +337,11 @@ def _other_row(row: Judged) -> list[str]:
     )
     if row.drawn.host_us is not None:
         what = f"{row.drawn.host_us:.0f} µs"
-    return [f"{row.drawn.number}{'' if row.drawn.counts else ', rates'}", what, *_pairs(row)]
+    return [_name(row.drawn), what, *_pairs(row)]
+
+
+def _name(drive: Drawn) -> str:
+    return f"{drive.number}{'' if drive.counts else ', rates'}"
 
 
 def _pairs(row: Judged) -> list[str]:

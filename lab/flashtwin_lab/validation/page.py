@@ -72,8 +72,8 @@ and why it is missed.
 | `sk-hynix-pe8110-960` | offered writes saturate at | none | 1 of 1 within 15 % |
 | `solidigm-d7-p5520-1920` | offered writes saturate at | none | 0 of 1 within 15 % |
 """
-# Requests of 4 KiB a second that the drives took at most when 99 % writes were offered, six times
-# what the raw data of the same source has: docs/concepts/fit.md.
+# Requests of 4 KiB a second that each drive took at most when 99 % writes were offered to it. The
+# raw data of the same source has a sixth of that; docs/concepts/fit.md says why.
 SATURATES = {
     "micron-7450-pro-960": 112e3,
     "sk-hynix-pe8110-960": 75e3,

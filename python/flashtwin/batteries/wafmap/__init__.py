@@ -302,9 +302,9 @@ def _rate_of(written: Result | NotPossible) -> float | None:
 def _erased(
     way: _Way, purged: Result | NotPossible, settled: Result | NotPossible
 ) -> tuple[float, float] | None:
-    """What the erased drive took until it slowed down, with what was written in order before; none
-    of a drive that could not be erased, and only of single pages, for zones move little at
-    first."""
+    """Bytes that were written from the erased drive on until it slowed down: the fill in order and
+    the beginning of the load. None where the drive could not be erased, and none for zones, which
+    move little at first."""
     from flashtwin.batteries.wafmap.erased import erased_bytes
 
     known = isinstance(purged, Result) and isinstance(settled, Result)

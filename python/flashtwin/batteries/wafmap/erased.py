@@ -1,7 +1,8 @@
-"""What an erased drive takes before it slows down: its flash, where nothing else ends there.
+"""How many bytes an erased drive takes before it slows down, and what that says of its flash.
 
-Invariant: amounts of several loads have to be one, and what the drive shows later has to fit it;
-what does not is told, and nothing is made of it.
+The drive slows down where its erased superblocks are used up, unless something else ends there.
+Invariant: the amount has to be the same under all loads, and fit what the drive shows later. Where
+it does not, `apart` and `against_amount` say so, and the amount does not count.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from flashtwin.batteries.wafmap.responses import Floats, Load
 # first SOON, and the mean of twice as many below STAYS of it.
 IN_HAND, IN_HAND_SPREAD = 1.7, 0.6
 SLOWER, STAYS, SOON, TURNS, LASTS, LEAST_SAMPLES = 0.8, 0.92, 5, 3, 10, 5
-# Amounts that differ by more than this, and the grain of a sample, are not one. By the other share
-# what the loads tell may lie beside it.
-ONE_AMOUNT, OTHER_AMOUNT = 0.0075, 0.02
+# Amounts of two loads agree where they differ by this share and one sample at most.
+ONE_AMOUNT = 0.0075
+# Flash agrees with an amount where it is off by this many times what the amount may be off.
+OTHER_AMOUNT = 4.0
 # How far several amounts may be off together, and one alone; how likely it is that the drive slowed
 # down for another reason.
 NOISE_ERASED, NOISE_ALONE, ELSE = 0.005, 0.05, 0.1
@@ -62,8 +64,9 @@ def apart(loads: Sequence[Load]) -> tuple[float, float] | None:
 
 
 def amount_of(loads: Sequence[Load]) -> tuple[float, float, float] | None:
-    """What the erased drive took before it slowed down, by how many bytes a sample may put that
-    off, and by which share all together may be off; none where amounts differ."""
+    """The bytes that the erased drive took before it slowed down (the median of all loads), how
+    many bytes one sample of the series holds, and the share by which the median may be off. None
+    where the loads do not agree."""
     amounts = [load.erased for load in loads if load.erased is not None]
     if not amounts or apart(loads) is not None:
         return None
@@ -75,14 +78,15 @@ def amount_of(loads: Sequence[Load]) -> tuple[float, float, float] | None:
 def against_amount(
     loads: Sequence[Load], flash_bytes: float, superblock_bytes: float
 ) -> tuple[float, float] | None:
-    """What the erased drive took before it slowed down, and what one with this flash would take,
-    where these differ: then a load moved what no drive of the table moves."""
+    """The bytes that the erased drive took before it slowed down, and those that a drive with this
+    flash would take, where the two differ. The drive then moves data in a way that the table does
+    not know."""
     amount = amount_of(loads)
     if amount is None:
         return None
     middle, grain, own = amount
     fitting = flash_bytes + IN_HAND * superblock_bytes
-    if abs(np.log(fitting / middle)) <= OTHER_AMOUNT * own / NOISE_ERASED + grain / middle:
+    if abs(np.log(fitting / middle)) <= OTHER_AMOUNT * own + grain / middle:
         return None
     return middle, fitting
 

@@ -63,10 +63,8 @@ class Inferred:
 
 
 def inferred(loads: Sequence[Load], capacity_bytes: int = 0) -> Inferred | None:
-    """What the loads say together; none where no random load and no zones were written.
-
-    A drive has flash for its capacity at least.
-    """
+    """Flash, superblock and choice of victims that all loads together tell; none where neither
+    single pages nor zones were written. No drive has less flash than `capacity_bytes`."""
     zones = [load for load in loads if load.kind == "zones"]
     if not zones and not any(load.kind in ("uniform", "zipf") for load in loads):
         return None

@@ -228,7 +228,7 @@ class _InTime:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user has to know where the two differ."""
+        """A sentence for the user where the twin's rate in time is not the one that is wanted."""
         if self.takes is None or self.wanted is None:
             return ()
         if self.off <= TOLD_RATE:
